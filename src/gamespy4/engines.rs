@@ -120,8 +120,8 @@ enum Mark {
     Form(Form),
     /// One of these keys.
     Keys(&'static [Key]),
-    /// A key with this value.
-    Value(Key, &'static str),
+    /// A key whose value begins with this word, in any ASCII case.
+    Prefix(Key, &'static str),
 }
 
 /// A key of the server and its meaning.
@@ -326,11 +326,14 @@ impl Profile {
 
     /// Whether this key is read.
     pub(super) fn reads(&self, name: &[u8]) -> bool {
-        let key = Key::find(name);
-        key.is_some_and(|key| {
-            self.entries()
-                .any(|entry| entry.key == key && entry.is_read())
-        })
+        Key::find(name).is_some_and(|key| self.field_of(key).is_some())
+    }
+
+    /// The field that is read from this key.
+    pub(super) fn field_of(&self, key: Key) -> Option<Field> {
+        let mut entries = self.entries();
+        let entry = entries.find(|entry| entry.key == key && entry.is_read());
+        entry.map(|entry| entry.field)
     }
 
     /// The meaning of a column.
@@ -345,15 +348,16 @@ impl Mark {
         match self {
             Self::Form(layout) => form == *layout,
             Self::Keys(keys) => keys.iter().any(|key| known.get(*key).is_some()),
-            Self::Value(key, wanted) => known
-                .get(*key)
-                .is_some_and(|value| value.eq_ignore_ascii_case(wanted.as_bytes())),
+            Self::Prefix(key, prefix) => {
+                let start = known.get(*key).and_then(|value| value.get(..prefix.len()));
+                start.is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
+            }
         }
     }
 }
 
 /// All profiles with marks. The most specific come first.
-pub(super) static PROFILES: [&Profile; 9] = [
+pub(super) static PROFILES: [&Profile; 10] = [
     &MINECRAFT,
     &JUST_CAUSE_2,
     &UNREAL_TOURNAMENT_3,
@@ -362,6 +366,7 @@ pub(super) static PROFILES: [&Profile; 9] = [
     &CRYSIS,
     &ARMA,
     &BATTLEFIELD_VIETNAM,
+    &SWAT_4,
     &GAMESPY_2,
 ];
 
@@ -659,11 +664,23 @@ pub(super) static MINECRAFT: Profile = Profile {
 static BATTLEFIELD_VIETNAM: Profile = Profile {
     name: "Battlefield Vietnam",
     marks: &[
-        Mark::Value(Key::GameId, "bfvietnam"),
-        Mark::Value(Key::GameName, "bfvietnam"),
+        Mark::Prefix(Key::GameId, "bfvietnam"),
+        Mark::Prefix(Key::GameName, "bfvietnam"),
     ],
     first_team: 1,
     source: "github.com/Unity-Technologies/qstat, gs2.c",
+    ..GAMESPY
+};
+
+/// SWAT 4 and its modifications, with colour codes in names.
+static SWAT_4: Profile = Profile {
+    name: "SWAT 4",
+    marks: &[
+        Mark::Prefix(Key::GameVariant, "swat"),
+        Mark::Prefix(Key::GameVariant, "sef"),
+    ],
+    style: Style::new(DEFAULT.style.charset, crate::model::Colours::Swat4),
+    source: "captures of Swat4; sergeii/swat4master, pkg/gamespy/serverquery/gs1",
     ..GAMESPY
 };
 
@@ -770,6 +787,9 @@ mod tests {
             ("dx10", "0", "Crysis, Crysis Wars"),
             ("sv_battleye", "1", "Arma"),
             ("game_id", "bfvietnam", "Battlefield Vietnam"),
+            ("gamevariant", "SWAT 4", "SWAT 4"),
+            ("gamevariant", "SEF", "SWAT 4"),
+            ("gamevariant", "bf2", "other engines"),
             ("hostname", "Srv", "other engines"),
         ] {
             assert_eq!(of(Form::Sections, key, value), name);

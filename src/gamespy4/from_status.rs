@@ -2,15 +2,20 @@
 
 use std::borrow::Cow;
 
-use super::engines::{Column, Entry, Field, PlayerField, Profile};
+use bytes::Bytes;
+
+use super::engines::{Column, Entry, Field, Key, Known, PlayerField, Profile};
+use super::fields::{Fields, Value, decimal, each_field, wire};
+use super::mutators;
 use super::served::{Layout, Served};
 use super::ut3;
+use super::wire::minecraft;
 use super::wire::request::DATA;
 use super::writer::put_head;
-use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
+use crate::model::{Player, ServerStatus, Team, Text, TextRef};
 use crate::options::Engine;
 use crate::reply::Template;
-use crate::text::number as numbers;
+use crate::text::number;
 
 /// The maximum number of rows in several datagrams: a continued column has its row number in one
 /// byte.
@@ -21,11 +26,33 @@ const MAX_CELL: usize = 200;
 pub(super) const MAX_VALUE: usize = 1200;
 
 /// A key that is written, and its value.
-type Required<'a> = (&'static str, Cow<'a, [u8]>);
+struct Required<'a> {
+    entry: &'static Entry,
+    value: Cow<'a, [u8]>,
+}
+
+impl Required<'_> {
+    /// Whether a long value is cut. Others are left out: a part of a number is another number.
+    const fn can_be_cut(&self) -> bool {
+        matches!(
+            self.entry.field,
+            Field::Name
+                | Field::Title
+                | Field::Map
+                | Field::Game
+                | Field::ModName
+                | Field::Software
+                | Field::GameType
+                | Field::MutatorNames
+                | Field::FirstTeam
+                | Field::SecondTeam
+        )
+    }
+}
 
 /// Writes the content of a full reply for [`Content`](super::writer::Content): the keys that tools
-/// look for, the rules, the columns of the players and of the teams. Values of the keys are cut at
-/// `max_value` bytes.
+/// look for, the rules, the columns of the players and of the teams. Texts of the keys are cut at
+/// `max_value` bytes, and other values that are longer are left out.
 pub(super) fn put_content(
     status: &ServerStatus,
     served: &Served,
@@ -33,34 +60,62 @@ pub(super) fn put_content(
     template: &mut Template,
 ) {
     let profile = served.profile;
-    let required = required(status, profile);
+    let mut required = required(status, profile);
     template.begin();
     let is_cut = is_cut(status, served, &required, max_value);
     template.bytes.push(is_cut.into());
+    required.retain(|written| written.can_be_cut() || written.value.len() <= max_value);
     template.begin();
-    for (key, value) in &required {
-        put_text(key.as_bytes(), MAX_KEY, &mut template.bytes);
+    for Required { entry, value } in &required {
+        put_text(entry.key.as_str().as_bytes(), MAX_KEY, &mut template.bytes);
         put_text(value, max_value, &mut template.bytes);
     }
     template.begin();
-    put_rules(status, &required, template);
+    put_rules(status, profile, &required, template);
     put_players(status, served, template);
     put_teams(status, profile, template);
 }
 
-/// Writes the rules except the required keys.
-fn put_rules(status: &ServerStatus, required: &[Required<'_>], template: &mut Template) {
+/// Writes the rules, except the required keys and rules that contradict a field of the status.
+fn put_rules(
+    status: &ServerStatus,
+    profile: &Profile,
+    required: &[Required<'_>],
+    template: &mut Template,
+) {
+    let has_mutators = required
+        .iter()
+        .any(|written| written.entry.field == Field::MutatorBits);
     for (key, value) in &status.rules {
-        let key = wire(key);
+        let (key, value) = (wire(key), wire(value));
         // A key that begins with a section's type would be read as a section.
         let can_be_sent = key.first().is_some_and(|&first| first > 2);
-        let mut required = required.iter();
-        let is_required = required.any(|(other, _)| key.eq_ignore_ascii_case(other.as_bytes()));
-        if can_be_sent && !is_required {
+        let known = Key::find(&key);
+        let is_required = required
+            .iter()
+            .any(|written| known == Some(written.entry.key));
+        let field = known.and_then(|key| profile.field_of(key));
+        let contradicts = match field {
+            Some(Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses) => has_mutators,
+            Some(field) => is_false(field, status) && number::boolean(&value) == Some(true),
+            None => false,
+        };
+        if can_be_sent && !is_required && !contradicts {
             put_text(&key, MAX_KEY, &mut template.bytes);
-            put_text(&wire(value), MAX_VALUE, &mut template.bytes);
+            put_text(&value, MAX_VALUE, &mut template.bytes);
         }
     }
+}
+
+/// Whether a field of yes and no is known to be false. One key with a yes would contradict it.
+fn is_false(field: Field, status: &ServerStatus) -> bool {
+    let flag = match field {
+        Field::Password => status.password,
+        Field::Dedicated => status.dedicated,
+        Field::AntiCheat => status.anti_cheat,
+        _ => None,
+    };
+    flag == Some(false)
 }
 
 /// Writes the teams. Clients number them by their rows. A team far after the others has no row.
@@ -85,7 +140,7 @@ fn put_teams(status: &ServerStatus, profile: &Profile, template: &mut Template) 
     };
     let score = |team: &Option<&Team>, out: &mut Vec<u8>| {
         let score = team.and_then(|team| team.score);
-        numbers::put(score.unwrap_or_default(), out);
+        number::put(score.unwrap_or_default(), out);
     };
     put_column("team_t", &teams, name, template);
     put_column("score_t", &teams, score, template);
@@ -112,7 +167,9 @@ fn is_cut(
     let has_too_many_rows = players.len() > MAX_ROWS && served.layout != Layout::Minecraft;
     has_too_many_rows
         || teams.len() > MAX_ROWS
-        || required.iter().any(|(_, value)| value.len() > max_value)
+        || required
+            .iter()
+            .any(|written| written.value.len() > max_value)
         || rules.any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
         || cells.any(|cell| exceeds(cell, MAX_CELL))
 }
@@ -122,8 +179,11 @@ pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
     put_head(DATA, template);
     let required = required(status, Served::of(Engine::Minecraft).profile);
     let value = |key| {
-        let value = required.iter().find(|(name, _)| *name == key);
-        value.map(|(_, value)| &value[..]).unwrap_or_default()
+        let mut required = required.iter();
+        let written = required.find(|written| written.entry.key.as_str() == key);
+        written
+            .map(|written| &written.value[..])
+            .unwrap_or_default()
     };
     let out = &mut template.bytes;
     for key in ["hostname", "gametype", "map", "numplayers", "maxplayers"] {
@@ -138,122 +198,95 @@ pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
 fn required<'a>(status: &'a ServerStatus, profile: &'static Profile) -> Vec<Required<'a>> {
     let entries = profile.entries().filter(|entry| entry.is_written());
     let required = entries.filter_map(|entry| {
-        let name = entry.key.as_str();
         let default = || {
-            let rule = status.rules.get(name).map(wire);
             let default = entry.default?;
+            let rule = status.rules.get(entry.key.as_str()).map(wire);
             Some(rule.unwrap_or(Cow::Borrowed(default.as_bytes())))
         };
         let value = value(entry, status, profile).or_else(default)?;
-        Some((name, value))
+        Some(Required { entry, value })
     });
-    required.collect()
+    let mut required = required.collect();
+    add_mutators(status, profile, &mut required);
+    required
 }
 
 /// The value of a key; `None` if the status has none.
 fn value<'a>(entry: &Entry, status: &'a ServerStatus, profile: &Profile) -> Option<Cow<'a, [u8]>> {
-    let seconds = || i64::try_from(status.time_limit?.as_secs()).ok();
     let bots = status.bot_count;
-    match entry.field {
-        Field::Name => text(&status.name),
-        Field::Title => Some(minecraft_title(status.name.as_ref()?, status)),
-        Field::Map => text(&status.map),
-        Field::Game => text(&status.game),
-        Field::ModName => text(&status.mod_name),
-        Field::Software => {
-            let list = status.rules.get(entry.key.as_str()).map(wire);
-            let list = list.filter(|list| !list.is_empty());
-            list.or_else(|| text(&status.mod_name))
-        }
-        Field::GameType => text(&status.game_type),
-        Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses => {
-            mutators(entry.field, status, profile)
-        }
-        Field::Version => text(&status.version),
-        Field::ProtocolVersion => number(status.protocol_version),
-        Field::GamePort => number(status.game_port),
-        Field::Password => flag(entry, status.password),
-        Field::Dedicated => flag(entry, status.dedicated),
-        Field::AntiCheat => flag(entry, status.anti_cheat),
-        Field::Players => number(status.online()),
-        Field::People => {
-            let everyone = status.online();
-            number(everyone.map(|count| count.saturating_sub(bots.unwrap_or_default())))
-        }
-        // If there are no bots, the key for `HasBots` is enough.
-        Field::BotCount => number(bots.filter(|&bots| bots > 0 || !profile.has(Field::HasBots))),
-        Field::HasBots => number(bots.map(|bots| bots > 0)),
-        Field::MaxPlayers => number(status.max_players),
-        Field::PrivateSlots => number(status.private_slots),
-        Field::TimeLimitInSeconds => number(seconds()),
-        Field::TimeLimitInMinutes => {
-            let whole = seconds().filter(|seconds| seconds % 60 == 0);
-            number(whole.map(|seconds| seconds / 60))
-        }
-        Field::TimeLimit | Field::TimeLeft | Field::Rule => None,
-        Field::ScoreLimit => number(status.score_limit),
-        Field::FirstTeam => team_name(status, 1),
-        Field::SecondTeam => team_name(status, 2),
+    let team_name = |id| {
+        let team = status.teams.iter().find(|team| team.id == Some(id));
+        team?.name.as_ref()?.write(entry)
+    };
+    macro_rules! write {
+        ($($name:ident: $($field:ident),+;)+) => {
+            match entry.field {
+                $($(Field::$field)|+ => status.$name.as_ref()?.write(entry),)+
+                Field::Name => status.name.as_ref()?.write(entry),
+                Field::Title => {
+                    let title = status.name.as_ref()?.decoded();
+                    let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
+                    Some(minecraft::title(&title, &version).into())
+                }
+                Field::ModName => status.mod_name.as_ref()?.write(entry),
+                Field::Software => {
+                    let list = status.rules.get(entry.key.as_str()).map(wire);
+                    let list = list.filter(|list| !list.is_empty());
+                    list.or_else(|| status.mod_name.as_ref()?.write(entry))
+                }
+                Field::Players => status.online().map(decimal),
+                Field::People => {
+                    let people = status.online()?.saturating_sub(bots.unwrap_or_default());
+                    Some(decimal(people))
+                }
+                // If there are no bots, the key for `HasBots` is enough.
+                Field::BotCount if bots == Some(0) && profile.has(Field::HasBots) => None,
+                Field::BotCount => bots.map(decimal),
+                Field::HasBots => bots.map(|bots| decimal(bots > 0)),
+                Field::FirstTeam => team_name(1),
+                Field::SecondTeam => team_name(2),
+                Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses | Field::Rule => {
+                    None
+                }
+            }
+        };
     }
+    each_field!(write)
 }
 
-fn team_name(status: &ServerStatus, id: i32) -> Option<Cow<'_, [u8]>> {
-    let team = status.teams.iter().find(|team| team.id == Some(id));
-    text(&team?.name)
-}
-
-fn text(text: &Option<Text>) -> Option<Cow<'_, [u8]>> {
-    text.as_ref().map(|text| wire(text.as_ref()))
-}
-
-fn flag<'a>(entry: &Entry, flag: Option<bool>) -> Option<Cow<'a, [u8]>> {
-    let word: &[u8] = match (entry.is_word, flag?) {
-        (true, true) => b"True",
-        (true, false) => b"False",
-        (false, true) => b"1",
-        (false, false) => b"0",
+/// Adds the keys of the mutators, unless clients read the same mutators from the rules.
+fn add_mutators(
+    status: &ServerStatus,
+    profile: &'static Profile,
+    required: &mut Vec<Required<'_>>,
+) {
+    let Some(mutators) = &status.mutators else {
+        return;
     };
-    Some(Cow::Borrowed(word))
-}
-
-fn number<'a>(number: Option<impl Into<i64>>) -> Option<Cow<'a, [u8]>> {
-    number.map(|number| Cow::Owned(number.into().to_string().into_bytes()))
-}
-
-/// The value of a field for mutators, unless the rules already have a key for them.
-fn mutators<'a>(
-    field: Field,
-    status: &'a ServerStatus,
-    profile: &Profile,
-) -> Option<Cow<'a, [u8]>> {
-    let is_rule = |field| {
-        let mut entries = profile.entries().filter(|entry| entry.field == field);
-        entries.any(|entry| status.rules.get(entry.key.as_str()).is_some())
-    };
-    if is_rule(Field::MutatorBits) || is_rule(Field::MutatorNames) {
-        return None;
+    let rules: Vec<_> = status
+        .rules
+        .iter()
+        .map(|(key, value)| (wire(key), wire(value)))
+        .collect();
+    let mut known = Known::new();
+    for Required { entry, value } in required.iter() {
+        known.insert(entry.key.as_str().as_bytes(), value);
     }
-    let version = status.version.as_ref().map(Text::raw);
-    let lists_classes = is_rule(Field::MutatorClasses);
-    let mutators = status.mutators.as_ref()?;
-    let bit = |mutator: &Text| {
-        let name = mutator.plain();
-        let mut bits = ut3::names_of_bits(version, lists_classes);
-        let (bit, _) = bits.find(|(_, known)| *known == Some(&*name))?;
-        1_u32.checked_shl(bit)
+    for (key, value) in &rules {
+        known.insert(key, value);
+    }
+    let bytes = Bytes::new();
+    let sent = Fields::new(profile, &bytes, &known);
+    let Some(written) = mutators::write(mutators, &sent) else {
+        return;
     };
-    match field {
-        Field::MutatorBits => {
-            let bits = mutators.iter().filter_map(bit);
-            let mask = bits.fold(0, |mask: u32, bit| mask | bit);
-            number(Some(mask))
-        }
-        Field::MutatorNames => {
-            let custom = mutators.iter().filter(|mutator| bit(mutator).is_none());
-            let names: Vec<_> = custom.map(|name| wire(name.as_ref())).collect();
-            Some(names.join(&ut3::SEPARATOR).into())
-        }
-        _ => None,
+    for entry in profile.entries().filter(|entry| entry.is_written()) {
+        let value = match entry.field {
+            Field::MutatorBits => decimal(written.bits),
+            Field::MutatorNames => written.names.clone().into(),
+            _ => continue,
+        };
+        required.push(Required { entry, value });
     }
 }
 
@@ -289,7 +322,7 @@ fn put_player(player: &Player, column: &Column, default: u8, out: &mut Vec<u8>) 
         PlayerField::Extra => None,
     };
     match number {
-        Some(number) => numbers::put(number, out),
+        Some(number) => number::put(number, out),
         None => put_cell(player.extra.get(column.name), default, out),
     }
 }
@@ -320,29 +353,6 @@ fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// A title as Minecraft's own server of this version writes it: UTF-8 from 1.21.11 on (craftping,
-/// `shouldUseLegacyStringEncoding`), in older versions one byte per character, if possible.
-fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
-    let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
-    let numbers = version
-        .split('.')
-        .map(|part| numbers::leading(part.as_bytes()).unwrap_or_default());
-    let decoded = title.decoded();
-    let narrow = || {
-        decoded
-            .chars()
-            .map(|c| u8::try_from(u32::from(c)).ok())
-            .collect::<Option<Vec<u8>>>()
-    };
-    let narrow = if numbers.ge([1, 21, 11]) {
-        None
-    } else {
-        narrow()
-    };
-    let bytes = narrow.unwrap_or_else(|| decoded.as_bytes().to_vec());
-    bytes.into_iter().filter(|&byte| byte != 0).collect()
-}
-
 /// Appends a text and its NUL. A longer one is cut at `limit`, a list of mutators after a whole
 /// name.
 fn put_text(text: &[u8], limit: usize, out: &mut Vec<u8>) {
@@ -351,13 +361,4 @@ fn put_text(text: &[u8], limit: usize, out: &mut Vec<u8>) {
         .map(|cut| memchr::memrchr(ut3::SEPARATOR, cut).unwrap_or(limit));
     out.extend_from_slice(end.and_then(|end| text.get(..end)).unwrap_or(text));
     out.push(0);
-}
-
-/// A text's bytes without NUL.
-fn wire(text: TextRef<'_>) -> Cow<'_, [u8]> {
-    let bytes = text.encoded(Charset::Utf8OrWindows1252);
-    if memchr::memchr(0, &bytes).is_none() {
-        return bytes;
-    }
-    bytes.iter().copied().filter(|&byte| byte != 0).collect()
 }

@@ -139,8 +139,10 @@
 mod answer;
 mod client;
 mod engines;
+mod fields;
 #[cfg(feature = "serve")]
 mod from_status;
+mod mutators;
 #[cfg(feature = "serve")]
 mod served;
 #[cfg(feature = "serve")]

@@ -258,21 +258,29 @@ pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, Pars
 }
 
 /// Writes as many players as fit, then as many rules: a rule never displaces a player. Where even the
-/// required keys do not fit, their values are shortened.
+/// required keys do not fit, their values are shortened. Where empty lists do not fit either, the
+/// first keys are written alone.
 fn put_full(status: &ServerStatus, service: &Service, template: &mut Template) {
     let served = Served::of(service.engine);
     let max_bytes = match served.layout {
         Layout::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
         Layout::Sections | Layout::OneDatagram => service.max_reply,
     };
+    let mut written = Template::default();
     for max_value in value_lengths() {
-        let mut written = Template::default();
+        written = Template::default();
         put_content(status, &served, max_value, &mut written);
         let content = Content::new(&written, served.layout);
         if let Some(reply) = largest_fitting(&content, max_bytes) {
             *template = reply;
             return;
         }
+    }
+    let shortest = Content::new(&written, served.layout);
+    let with_keys = |count| largest_fitting(&shortest.first_keys(count), max_bytes);
+    let count = highest(shortest.key_count(), |count| with_keys(count).is_some());
+    if let Some(reply) = with_keys(count) {
+        *template = reply;
     }
 }
 
@@ -289,10 +297,9 @@ fn put_fitting_content(status: &ServerStatus, service: &Service, content: &mut T
     }
 }
 
-/// Bounds on the values of required keys, from the longest to one byte.
+/// Bounds on the values of required keys, in bytes. No number is longer than the last one.
 fn value_lengths() -> impl Iterator<Item = usize> {
-    let shorter = std::iter::successors(Some(MAX_VALUE), |length| length.checked_div(2));
-    shorter.take_while(|&length| length > 0)
+    [MAX_VALUE, 600, 300, 150, 75, 32].into_iter()
 }
 
 /// The largest reply that fits.

@@ -1,12 +1,11 @@
 //! Converts an answer to a status, by the fields in the engine's row.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
 use super::answer::{Answer, Row, Table};
 use super::engines::{Field, Known, PlayerField, Profile};
-use super::ut3;
+use super::fields::{Fields, Value, each_field};
+use super::mutators;
 use super::wire::form::Form;
 use super::wire::minecraft::{Basic, software};
 use super::wire::sections::{JustCause2Player, Pair};
@@ -29,14 +28,15 @@ impl ToStatus for Answer {
         for (key, value) in &pairs {
             known.insert(key, value);
         }
-        let fields = Fields::new(self.form(), self.raw(), &known);
-        let style = fields.profile.style;
+        let profile = Profile::of(self.form(), &known);
+        let fields = Fields::new(profile, self.raw(), &known);
+        let style = profile.style;
         let mut rules = RulesBuilder::new(self.raw(), style.charset, pairs.len());
         for (key, value) in &pairs {
             rules.push(key, value);
         }
         let rows = Rows::read(self, &fields);
-        let status = fields.status(self, rows, rules.build(style.colours));
+        let status = status(self, &fields, rows, rules.build(style.colours));
         status.in_charset(self.charset)
     }
 }
@@ -57,158 +57,53 @@ fn named<'a>(basic: &Basic<'a>, port: Option<&'a str>) -> Vec<Pair<'a>> {
     pairs
 }
 
-/// The values of the keys that a profile names.
-struct Fields<'a> {
-    profile: &'static Profile,
-    /// The bytes of the answer, which long texts share.
-    bytes: &'a Bytes,
-    known: &'a Known<'a>,
-    /// The first value of each field that is not empty, else an empty one.
-    values: [Option<&'a [u8]>; Field::COUNT],
+/// The status with these players, teams and rules.
+fn status(answer: &Answer, fields: &Fields<'_>, rows: Rows, rules: Rules) -> ServerStatus {
+    macro_rules! read {
+        ($($name:ident: $($field:ident),+;)+) => {
+            ServerStatus {
+                $($name: None$(.or_else(|| Value::read(Field::$field, fields)))+,)+
+                name: name(fields),
+                mod_name: mod_name(fields),
+                mutators: mutators::read(fields),
+                player_count: player_count(fields),
+                bot_count: bot_count(answer, fields, rows.players.as_deref()),
+                players: rows.players.into(),
+                former_players: Vec::new(),
+                teams: rows.teams,
+                rules,
+                completeness: answer.completeness(),
+                verification: answer.verification(),
+            }
+        };
+    }
+    each_field!(read)
 }
 
-impl<'a> Fields<'a> {
-    fn new(form: Form, bytes: &'a Bytes, known: &'a Known<'a>) -> Self {
-        let profile = Profile::of(form, known);
-        let mut values: [Option<&[u8]>; Field::COUNT] = [None; Field::COUNT];
-        for entry in profile.entries().filter(|entry| entry.is_read()) {
-            if let Some(value) = known.get(entry.key)
-                && let Some(slot) = values.get_mut(entry.field as usize)
-                && slot.is_none_or(<[u8]>::is_empty)
-            {
-                *slot = Some(value);
-            }
-        }
-        Self {
-            profile,
-            bytes,
-            known,
-            values,
-        }
-    }
+/// The name. A title can contain NUL. The name ends at a NUL with a key after it, because the rest
+/// was meant to forge that key.
+fn name(fields: &Fields<'_>) -> Option<Text> {
+    let raw = fields.first(&[Field::Name, Field::Title])?;
+    let is_key = |end: &usize| {
+        let rest = raw.get(end.saturating_add(1)..).unwrap_or_default();
+        let word = rest.split(|&byte| byte == 0).next();
+        word.is_some_and(|word| fields.profile.reads(word))
+    };
+    let end = memchr::memchr_iter(0, raw).find(is_key);
+    let name = raw.get(..end.unwrap_or(raw.len()))?;
+    (!name.is_empty()).then(|| fields.text(name))
+}
 
-    /// The first value of a field that is not empty, else an empty one.
-    fn get_any(&self, field: Field) -> Option<&'a [u8]> {
-        self.values.get(field as usize).copied().flatten()
-    }
-
-    /// The first value of a field that is not empty.
-    fn get(&self, field: Field) -> Option<&'a [u8]> {
-        self.get_any(field).filter(|value| !value.is_empty())
-    }
-
-    /// The first of several fields that has a value.
-    fn first(&self, fields: &[Field]) -> Option<&'a [u8]> {
-        fields.iter().find_map(|field| self.get(*field))
-    }
-
-    fn text(&self, field: Field) -> Option<Text> {
-        self.get(field).map(|raw| self.to_text(raw))
-    }
-
-    fn to_text(&self, raw: &[u8]) -> Text {
-        Text::part(self.bytes, raw, self.profile.style)
-    }
-
-    fn number<T: TryFrom<i64>>(&self, field: Field) -> Option<T> {
-        self.get(field).and_then(number::number)
-    }
-
-    /// Whether any value of a field is true; `None` if none is a truth value.
-    fn flag(&self, field: Field) -> Option<bool> {
-        // Most servers have none of a field's keys, or one.
-        self.get(field)?;
-        let entries = self.profile.entries();
-        let entries = entries.filter(|entry| entry.field == field && entry.is_read());
-        let values = entries.filter_map(|entry| self.known.get(entry.key));
-        let flags = values.filter_map(number::boolean);
-        flags.reduce(|one, other| one || other)
-    }
-
-    /// The status with these players, teams and rules.
-    fn status(&self, answer: &Answer, rows: Rows, rules: Rules) -> ServerStatus {
-        ServerStatus {
-            name: self.name(),
-            map: self.text(Field::Map),
-            game: self.text(Field::Game),
-            mod_name: self.mod_name(),
-            game_type: self.text(Field::GameType),
-            mutators: self.mutators(),
-            version: self.text(Field::Version),
-            protocol_version: self.number(Field::ProtocolVersion),
-            game_port: self.number(Field::GamePort),
-            password: self.flag(Field::Password),
-            dedicated: self.flag(Field::Dedicated),
-            anti_cheat: self.flag(Field::AntiCheat),
-            player_count: player_count(self),
-            bot_count: bot_count(answer, self, rows.players.as_deref()),
-            max_players: self.number(Field::MaxPlayers),
-            private_slots: self.number(Field::PrivateSlots),
-            time_limit: self.time_limit(),
-            time_left: self.number(Field::TimeLeft).map(Duration::from_secs),
-            score_limit: self.get(Field::ScoreLimit).and_then(number::integer),
-            players: rows.players.into(),
-            former_players: Vec::new(),
-            teams: rows.teams,
-            rules,
-            completeness: answer.completeness(),
-            verification: answer.verification(),
-        }
-    }
-
-    /// The name. A title can contain NUL. The name ends at a NUL with a key after it, because the
-    /// rest was meant to forge that key.
-    fn name(&self) -> Option<Text> {
-        let raw = self.first(&[Field::Name, Field::Title])?;
-        let is_key = |end: &usize| {
-            let rest = raw.get(end.saturating_add(1)..).unwrap_or_default();
-            let word = rest.split(|&byte| byte == 0).next();
-            word.is_some_and(|word| self.profile.reads(word))
-        };
-        let end = memchr::memchr_iter(0, raw).find(is_key);
-        let name = raw.get(..end.unwrap_or(raw.len()))?;
-        (!name.is_empty()).then(|| self.to_text(name))
-    }
-
-    /// The modification; some servers name the game itself if there is none.
-    fn mod_name(&self) -> Option<Text> {
-        let is_game = |name: &&[u8]| {
-            let mut games = self.profile.unmodified.iter();
-            games.any(|game| game.as_bytes() == *name)
-        };
-        let software = self.get(Field::Software).map(software);
-        let software = software.filter(|software| !software.is_empty());
-        let name = software.or_else(|| self.get(Field::ModName))?;
-        (!is_game(&name)).then(|| self.to_text(name))
-    }
-
-    fn mutators(&self) -> Option<Vec<Text>> {
-        let bits = self.get(Field::MutatorBits);
-        let version = self.get(Field::Version);
-        let lists_classes = self.get_any(Field::MutatorClasses).is_some();
-        let official = bits.and_then(|bits| ut3::mutators(bits, version, lists_classes));
-        let custom = self.get_any(Field::MutatorNames);
-        if official.is_none() && custom.is_none() {
-            return None;
-        }
-        let official = official.into_iter().flatten();
-        let official = official.filter_map(|(_, name)| name.map(Text::from));
-        let custom = ut3::names(custom.unwrap_or_default());
-        let custom = custom.map(|name| self.to_text(name));
-        Some(official.chain(custom).collect())
-    }
-
-    fn time_limit(&self) -> Option<Duration> {
-        let minutes = |field| self.get(field).and_then(number::whole_minutes);
-        let seconds = || {
-            self.number(Field::TimeLimitInSeconds)
-                .map(Duration::from_secs)
-        };
-        let unlimited = || minutes(Field::TimeLimit).filter(Duration::is_zero);
-        minutes(Field::TimeLimitInMinutes)
-            .or_else(seconds)
-            .or_else(unlimited)
-    }
+/// The modification; some servers name the game itself if there is none.
+fn mod_name(fields: &Fields<'_>) -> Option<Text> {
+    let is_game = |name: &&[u8]| {
+        let mut games = fields.profile.unmodified.iter();
+        games.any(|game| game.as_bytes() == *name)
+    };
+    let software = fields.get(Field::Software).map(software);
+    let software = software.filter(|software| !software.is_empty());
+    let name = software.or_else(|| fields.get(Field::ModName))?;
+    (!is_game(&name)).then(|| fields.text(name))
 }
 
 /// The players and teams of a reply. Their columns without a field are in `extra`.
@@ -258,7 +153,7 @@ fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -
 /// valid only if that key is there.
 fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
     let counted = fields.number(Field::BotCount);
-    match fields.flag(Field::HasBots) {
+    match bool::read(Field::HasBots, fields) {
         Some(true) => counted,
         Some(false) => Some(0),
         None => counted.filter(|_| !fields.profile.has(Field::HasBots)),
@@ -314,7 +209,7 @@ fn player(
         let Some(value) = value else { continue };
         let is_read = match meaning {
             PlayerField::Name if player.name.is_empty() => {
-                player.name = fields.to_text(value);
+                player.name = fields.text(value);
                 true
             }
             PlayerField::Score => set(&mut player.score, number::number(value)),
@@ -366,7 +261,7 @@ fn teams(answer: &Answer, fields: &Fields<'_>, extras: &mut RulesBuilder) -> Vec
     let named = named.filter_map(|(number, field)| {
         Some(Team {
             id: Some(number),
-            name: Some(fields.text(field)?),
+            name: Some(Text::read(field, fields)?),
             ..Team::default()
         })
     });
@@ -381,7 +276,7 @@ fn team(row: Row<'_>, number: i32, fields: &Fields<'_>, extras: &mut RulesBuilde
     for (column, value) in row.fields() {
         let Some(value) = value else { continue };
         let is_read = match column {
-            b"team_t" => set(&mut team.name, Some(fields.to_text(value))),
+            b"team_t" => set(&mut team.name, Some(fields.text(value))),
             b"score_t" => set(&mut team.score, number::number(value)),
             _ => false,
         };

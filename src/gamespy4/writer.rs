@@ -64,6 +64,25 @@ impl<'a> Content<'a> {
         self.required.len().saturating_add(HEAD).saturating_add(1)
     }
 
+    /// The number of required keys.
+    pub(super) fn key_count(&self) -> usize {
+        split_pairs(self.required).count()
+    }
+
+    /// The first required keys, without lists.
+    pub(super) fn first_keys(&self, count: usize) -> Self {
+        let keys = split_pairs(self.required).take(count);
+        let length = keys.map(<[u8]>::len).sum();
+        Self {
+            layout: self.layout,
+            required: self.required.get(..length).unwrap_or_default(),
+            rules: &[],
+            players: Vec::new(),
+            teams: Vec::new(),
+            is_cut: true,
+        }
+    }
+
     /// All of it.
     pub(super) fn whole(&self) -> Portion {
         Portion {

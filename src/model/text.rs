@@ -416,7 +416,10 @@ impl<'a> TextRef<'a> {
     /// The bytes in this character set. Only texts from or to UTF-16 are converted; other bytes
     /// stay as they are. The Unreal engine's colour codes are removed, because other protocols do
     /// not carry their control bytes.
-    #[cfg(any(test, feature = "serve"))]
+    #[cfg_attr(
+        not(any(test, feature = "serve")),
+        allow(dead_code, reason = "only a server writes texts")
+    )]
     pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
         if self.style.colours == Colours::UnrealEscape && self.raw.contains(&0x1B) {
             Cow::Owned(charset.encode(&self.plain()))

@@ -26,6 +26,7 @@ macro_rules! each_field {
     };
 }
 
+#[cfg(feature = "serve")]
 pub(super) use each_field;
 
 /// The key and the value of a rule.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use queryport::gamespy4::{Answer, Form, Selection, StatusQuery, minecraft};
 use queryport::session::{Conversation, Verdict};
 use queryport::{Dialect, Engine, Limits, QueryOptions, ServerStatus, Service, ToStatus};
+use queryport::{Player, Text};
 
 use crate::gamespy4::decode;
 use crate::gamespy4::serving::ask_with;
@@ -292,6 +293,68 @@ fn served_mutators_of_ut3_have_their_bits() {
     }
 }
 
+#[test]
+fn a_field_outweighs_the_rules_that_contradict_it() {
+    let bits = ("p268435717", "0");
+    let own = ("p1073741828", "Other");
+    let classes = ("p1073741829", "\x1cOtherClass\x1c");
+    let service = Service::new(Engine::UnrealTournament3);
+    let mutators = ["Instagib", "BigHead", "MyMut"];
+    for rules in [
+        &[bits, own, classes][..],
+        &[bits],
+        &[own],
+        &[classes],
+        &[],
+        &[("P268435717", "3"), ("p1073741828", "MyMut")],
+    ] {
+        let mut served = ServerStatus::default();
+        served.rules = rules.iter().copied().collect();
+        served.mutators = Some(mutators.map(Into::into).to_vec());
+        let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
+        let status = answer.to_status();
+        let read: Vec<_> = status.mutators.iter().flatten().map(Text::as_str).collect();
+        assert_eq!(read, ["BigHead", "Instagib", "MyMut"], "{rules:?}");
+        assert_eq!(answer.get("p1073741829"), None);
+        let count = |key: &str| {
+            let keys = answer.rules().filter(|(found, _)| *found == key.as_bytes());
+            keys.count()
+        };
+        assert_eq!((count("p268435717"), count("p1073741828")), (1, 1));
+    }
+    // A yes under another key of the field would count.
+    let mut served = ServerStatus::default();
+    served.rules = [("s14", "1"), ("p1073741827", "About")]
+        .into_iter()
+        .collect();
+    served.dedicated = Some(false);
+    served.name = Some("Srv".into());
+    let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
+    assert_eq!(answer.to_status().dedicated, Some(false));
+    assert_eq!(
+        (answer.get("s14"), answer.get("p1073741827")),
+        (None, Some(&b"About"[..]))
+    );
+}
+
+/// The classes of custom mutators show that the bits are those of newer versions.
+#[test]
+fn rules_that_agree_with_the_mutators_stay() {
+    let rules = [
+        ("p1073741828", "MyMut"),
+        ("p1073741829", "\x1cMyClass\x1c"),
+        ("p268435717", "34"),
+    ];
+    let mut served = ServerStatus::default();
+    served.rules = rules.into_iter().collect();
+    served.mutators = Some(["MyMut", "Instagib", "BigHead"].map(Into::into).to_vec());
+    let service = Service::new(Engine::UnrealTournament3);
+    let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
+    for (key, value) in rules {
+        assert_eq!(answer.get(key), Some(value.as_bytes()), "{key}");
+    }
+}
+
 /// A reply that its bound cannot hold is shortened, not left out.
 #[test]
 fn a_long_text_and_a_small_bound_do_not_silence_a_server() {
@@ -317,6 +380,72 @@ fn a_long_text_and_a_small_bound_do_not_silence_a_server() {
         assert!(!answer.completeness().is_complete());
         assert!(answer.get("hostname").unwrap().starts_with(b"nnn"));
     }
+}
+
+/// A part of a number would be another number.
+#[test]
+fn a_reply_of_any_size_has_whole_numbers() {
+    let mut served = ServerStatus::default();
+    served.name = Some("Server name".into());
+    served.map = Some("themap".into());
+    served.version = Some("1.20.4".into());
+    (served.max_players, served.game_port) = (Some(64), Some(7777));
+    served.time_limit = Some(Duration::from_secs(600));
+    served.players = (0..30)
+        .map(|n| Player::new(format!("player {n}")))
+        .collect();
+    served.rules = (0..30).map(|n| (format!("rule{n}"), "value")).collect();
+    let numbers = |status: &ServerStatus| {
+        let limit = status.time_limit.map(|limit| limit.as_secs().to_string());
+        let texts = [limit, status.version.as_ref().map(ToString::to_string)];
+        let counts = [status.player_count, status.max_players];
+        let counts = counts.map(|count| count.map(|count| count.to_string()));
+        let port = status.game_port.map(|port| port.to_string());
+        texts
+            .into_iter()
+            .chain(counts)
+            .chain([port])
+            .flatten()
+            .collect::<Vec<_>>()
+    };
+    let known = ["600", "1.20.4", "30", "64", "7777"];
+    for engine in [
+        Engine::Qr2,
+        Engine::UnrealTournament3,
+        Engine::Battlefield2,
+        Engine::GameSpy2,
+        Engine::Minecraft,
+    ] {
+        for size in (40..600).step_by(7) {
+            let service = Service::new(engine).with_max_reply(size);
+            let replies = match engine {
+                Engine::GameSpy2 => crate::gamespy4::gamespy2::ask(&served, &service),
+                _ => ask_with(Selection::ALL, &served, &service),
+            };
+            let length: usize = replies.iter().map(bytes::Bytes::len).sum();
+            assert!(
+                (1..=size).contains(&length),
+                "{engine:?}: {length} of {size}"
+            );
+            let answer = decode(replies).unwrap();
+            assert!(!answer.completeness().is_complete(), "{engine:?}: {size}");
+            for number in numbers(&answer.to_status()) {
+                assert!(known.contains(&&*number), "{engine:?}: {number} at {size}");
+            }
+        }
+    }
+}
+
+/// Built by hand after the keys of SWAT 4's replies in github.com/Austinb/GameQ,
+/// tests/Protocols/Providers/Swat4; invented values.
+#[test]
+fn swat_4_has_its_colours_in_gamespy_2_too() {
+    let datagram = b"\0\x01\x02\x03\x04hostname\0[C=FFFF00]Srv\0numplayers\x001\0maxplayers\x0010\0\
+        gametype\0Barricaded Suspects\0gamevariant\0SWAT 4\0mapname\0A-Bomb\0hostport\x0010480\0\
+        password\0False\0gamever\x001.1\0\0\0\x01player_\0score_\0ping_\0\0[b]Ann\x003\x0050\0\0\0\0";
+    let status = decode([datagram]).unwrap().to_status();
+    assert_eq!(shown(&status.name), "Srv");
+    assert_eq!(status.players[0].name, "Ann");
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! Mutators in a reply: the bits of a number for the game's own, and a list of names for others.
+
+use super::engines::Field;
+use super::fields::{Fields, wire};
+use super::ut3;
+use crate::model::Text;
+
+/// The mutators of a reply: the game's own in the order of their bits, then the others. A bit
+/// without a known name is left out.
+pub(super) fn read(fields: &Fields<'_>) -> Option<Vec<Text>> {
+    let bits = fields.get(Field::MutatorBits);
+    let version = fields.get(Field::Version);
+    let lists_classes = fields.get_any(Field::MutatorClasses).is_some();
+    let official = bits.and_then(|bits| ut3::mutators(bits, version, lists_classes));
+    let custom = fields.get_any(Field::MutatorNames);
+    if official.is_none() && custom.is_none() {
+        return None;
+    }
+    let official = official.into_iter().flatten();
+    let official = official.filter_map(|(_, name)| name.map(Text::from));
+    let custom = ut3::names(custom.unwrap_or_default());
+    let custom = custom.map(|name| fields.text(name));
+    Some(official.chain(custom).collect())
+}
+
+/// Mutators as the values of keys.
+#[cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, reason = "only a server writes mutators")
+)]
+pub(super) struct Written {
+    pub(super) bits: u32,
+    pub(super) names: Vec<u8>,
+}
+
+/// The values to write for these mutators; `None` if clients would read the same ones from the
+/// keys that are sent anyway.
+///
+/// The written values take the place of all keys of mutators.
+#[cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, reason = "only a server writes mutators")
+)]
+pub(super) fn write(mutators: &[Text], sent: &Fields<'_>) -> Option<Written> {
+    let in_rules = read(sent);
+    let are_same = |known: Vec<Text>| {
+        known.len() == mutators.len() && mutators.iter().all(|mutator| known.contains(mutator))
+    };
+    if in_rules.is_some_and(are_same) {
+        return None;
+    }
+    let bit = |mutator: &Text| {
+        let name = mutator.plain();
+        let mut bits = ut3::names_of_bits(sent.get(Field::Version), false);
+        let (bit, _) = bits.find(|(_, known)| *known == Some(&*name))?;
+        1_u32.checked_shl(bit)
+    };
+    let (mut bits, mut names) = (0, Vec::new());
+    for mutator in mutators {
+        match bit(mutator) {
+            Some(bit) => bits |= bit,
+            None => names.push(wire(mutator.as_ref())),
+        }
+    }
+    Some(Written {
+        bits,
+        names: names.join(&ut3::SEPARATOR),
+    })
+}
