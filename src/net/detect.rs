@@ -76,8 +76,9 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     ),
     // Unreal Tournament; Battlefield 1942; Medal of Honor; UT2004's side port.
     (Protocol::GameSpy1, &[7778, 23000, 12300, 7787]),
-    // Unreal Tournament 3; Minecraft; Battlefield 2; a second server of Unreal Tournament 3.
-    (Protocol::GameSpy4, &[6500, 25565, 29900, 6600]),
+    // Unreal Tournament 3; Minecraft; Battlefield 2; a second server of Unreal Tournament 3, at a
+    // port 100 higher or at the next free one.
+    (Protocol::GameSpy4, &[6500, 25565, 29900, 6600, 6501]),
     // UT2004; Killing Floor.
     (Protocol::Ut2004, &[7778, 7708]),
 ];
@@ -576,13 +577,13 @@ mod tests {
         for (protocol, port) in &all[..4] {
             assert_eq!(*port, protocol.default_query_port());
         }
-        let known: Vec<u16> = all.iter().take(17).map(|(_, port)| *port).collect();
+        let known: Vec<u16> = all.iter().take(18).map(|(_, port)| *port).collect();
         assert_eq!(
             known,
             [
                 // One port of each protocol, in turn.
                 27960, 7778, 6500, 7778, 28960, 23000, 25565, 7708, 26000, 12300, 29900, 29070,
-                7787, 6600, 27961, 27962, 27963
+                7787, 6600, 27961, 6501, 27962, 27963
             ]
         );
         #[cfg(feature = "games")]
@@ -594,6 +595,7 @@ mod tests {
             (Protocol::Quake3, 27962),
             (Protocol::Quake3, 27963),
             (Protocol::GameSpy4, 6600),
+            (Protocol::GameSpy4, 6501),
         ] {
             assert!(all.contains(&living), "{living:?}");
         }
