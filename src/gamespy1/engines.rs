@@ -272,6 +272,8 @@ pub(crate) struct Profile {
     pub(crate) time_limit: Keys,
     pub(crate) time_left: Keys,
     pub(crate) score_limit: Keys,
+    /// The value of `gamemode` if the rules have none; `None` if servers do not send the key.
+    pub(crate) game_mode: Option<&'static str>,
     pub(crate) players: PlayerRows,
     pub(crate) team_place: TeamPlace,
     /// The number of the first team. Rows of teams always begin at 0.
@@ -377,6 +379,7 @@ const DEFAULT: Profile = Profile {
     time_limit: Keys::read(&[]),
     time_left: Keys::read(&[]),
     score_limit: Keys::read(SCORE_LIMITS).usually(Key::FragLimit),
+    game_mode: Some("openplaying"),
     players: PlayerRows {
         name_field: "player",
         score_field: "frags",
@@ -488,6 +491,7 @@ static SWAT_4: Profile = Profile {
     colours: Colours::Swat4,
     time_left: one(&[Key::TimeLeft]),
     score_limit: Keys::read(SCORE_LIMITS),
+    game_mode: None,
     // Counters of zero are left out.
     players: PlayerRows {
         absent_score: Some(0),
@@ -541,6 +545,7 @@ static NETPANZER: Profile = Profile {
     game_type: Keys::read(&[Key::GameStyle, Key::GameType]).usually(Key::GameStyle),
     version: Keys::read(&[Key::GameVersion, Key::GameVer]).usually(Key::GameVersion),
     protocol_version: one(&[Key::Protocol]),
+    game_mode: None,
     players: PlayerRows {
         score_field: "score",
         ..DEFAULT.players
@@ -555,6 +560,7 @@ static RENEGADE: Profile = Profile {
     marks: &[Mark::Game("ccrenegade")],
     truth: DIGITS,
     dedicated: DEDICATED.usually(Key::Ded),
+    game_mode: None,
     source: "w3dhub/OpenW3D, Code/Commando/GameSpy_QnR.cpp",
     ..DEFAULT
 };

@@ -29,9 +29,8 @@ pub(super) const INFO: &[&str] = &[
 /// Keys of the first section that `\info\` repeats on some engines.
 pub(super) const VERSIONS: &[&str] = &["gamever", "minnetver"];
 
-/// The key of the match's phase, which has a default value.
+/// The key of the match's phase. Its usual value is in the family's row.
 const GAME_MODE: &str = "gamemode";
-const USUAL_GAME_MODE: &[u8] = b"openplaying";
 
 /// The sections of a status.
 pub(super) struct Sections<'a> {
@@ -95,7 +94,8 @@ impl<'a> Sections<'a> {
         out.begin();
         for key in keys {
             let pair = pairs.iter().find(|pair| pair.is(key));
-            let usual = (*key == GAME_MODE).then_some(USUAL_GAME_MODE);
+            let usual = self.profile.game_mode.filter(|_| *key == GAME_MODE);
+            let usual = usual.map(str::as_bytes);
             if let Some(value) = pair.map(|pair| &*pair.value).or(usual) {
                 put_pair(key.as_bytes(), value, &mut out.bytes);
             }
