@@ -55,7 +55,8 @@
 //!   than `numplayers` is incomplete. Some losses stay unseen: a datagram without players, or rules
 //!   that a Perl master of 333networks cut inside a section. Serious Sam's reply to `\players\` has
 //!   no count. With numbers, `numplayers` is not compared: UT2004 counts bots that it does not
-//!   list.
+//!   list. The exception is a reply whose texts are not in pairs, because a name or another value
+//!   contains `\`.
 //! - A server that numbers N.M from 0 (OpenMoHAA of 2023, code/gamespy/sv_gqueryreporting.c at
 //!   commit 317aead) looks as if it counted from 1 if fragment 0 is lost. A status without name and
 //!   map is therefore incomplete: the client waits one round trip for fragment 0, then sends
@@ -89,6 +90,7 @@
 //! - If one request has both `\players\` and `\teams\`, rows of both have the same numbers and
 //!   fields. A `team_N` with `size_N` after it begins a team's row.
 //! - A reply of [`respond`] that had to be cut has no end mark. Rules are left out before players.
+//!   A rule that no datagram can hold is left out too, but does not count as a cut.
 //!
 //! # Sources
 //! - Descent 3: its own gamespy.cpp was run. Serious Sam: GameAgent.cpp

@@ -7,6 +7,7 @@ use super::answer::rows::{Field, Row, RowFields, Rows};
 use super::engines::{PlayerTeam, Profile};
 use super::fields::{CHARSET, FieldReader, Value, Values, each_field};
 use super::wire::{RowKey, is_control};
+use crate::model::completeness::Part;
 use crate::model::{Player, Rules, RulesBuilder, ServerStatus, Style, Team, ToStatus, listed_bots};
 use crate::text::number;
 
@@ -60,7 +61,7 @@ impl ToStatus for Answer {
 /// The pairs of an answer, sorted into known keys, rows and rules.
 struct Parts<'a> {
     values: Values<'a>,
-    /// The rows of players; `None` if they were neither requested nor sent.
+    /// The rows of players; `None` if none were sent, and they were not requested or are missing.
     players: Option<Vec<Row<'a>>>,
     teams: Vec<Row<'a>>,
     /// Whether there are rows with `playername` and with `teamname`.
@@ -125,7 +126,9 @@ impl<'a> Parts<'a> {
             self.rules = rules_and_other_rows(answer, &rows, own_echo);
             rows.retain(|row| row.name().is_some());
         }
-        self.players = (asked.players || named > 0).then_some(rows);
+        let lacks_list = rows.is_empty() && answer.completeness().lacks(Part::Players);
+        let has_list = named > 0 || (asked.players && !lacks_list);
+        self.players = has_list.then_some(rows);
     }
 }
 

@@ -68,8 +68,9 @@ impl Answer {
             body.missing.players = true;
             body.missing.rules = true;
         }
-        if !body.is_proven {
-            body.missing.players |= lacks_players(body.fields(), asked.players);
+        if !body.is_proven || body.fields().may_hide_rows() {
+            let fields = body.fields().with_whole_values();
+            body.missing.players |= lacks_players(fields, asked.players);
         }
         Self { body, asked }
     }
@@ -225,8 +226,9 @@ impl Answer {
 
 /// Whether players are missing: there are fewer rows than `numplayers`, or one player has two rows.
 ///
-/// This is evidence only if fragments have neither numbers nor end marks. UT2004 counts bots
-/// that it does not list, and Medal of Honor lists fewer rows than it counts.
+/// This is evidence only if fragments have neither numbers nor end marks, or if values with
+/// separators may hide rows. UT2004 counts bots that it does not list, and Medal of Honor lists
+/// fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
     let keys = || fields.pairs().map(|(key, _)| key);
     if has_repeats(keys().filter_map(RowKey::name_index)) {

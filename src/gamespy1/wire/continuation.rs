@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Values are searched only if the texts of a reply are not all in pairs. Two such values in one
-//! reply can hide each other. Only a player's name is searched in every reply, see
-//! [`long_name`](super::long_name).
+//! reply can hide each other; then fewer rows than `numplayers` show that the answer is incomplete.
+//! Only a player's name is searched in every reply, see [`long_name`](super::long_name).
 //!
 //! A value `a\b` before keys that are not known is read as two texts in turn. Nothing is lost, but
 //! the keys and values up to the next known key change places.
@@ -21,7 +21,7 @@ use nom::Parser;
 use nom::branch::alt;
 use nom::combinator::recognize;
 
-use super::token::{RowKey, token, tokens};
+use super::token::{RowKey, text, token, tokens};
 use crate::gamespy1::engines::Key;
 use crate::grammar::{Parsed, malformed};
 
@@ -31,9 +31,19 @@ const MAX_ROW_TEXTS: usize = 8;
 /// `continuation = row-texts / misplaced`: the texts after the value of this key that belong to the
 /// value, with their separators.
 pub(super) fn continuation<'a>(key: &[u8], input: &'a [u8]) -> Parsed<'a, &'a [u8]> {
-    let of_row = |input| match RowKey::parse(key) {
+    let row = RowKey::parse(key);
+    let of_row = |input| match row {
         Some(row) => row_texts(row, input),
         None => malformed(input),
+    };
+    let misplaced = |input| {
+        let (_, text) = token(input)?;
+        // Only a name can be any text.
+        let may_be_known = row.is_some_and(|row| row.is_name());
+        if is_known(text) && !may_be_known {
+            return malformed(input);
+        }
+        misplaced(input)
     };
     recognize(alt((of_row, misplaced))).parse(input)
 }
@@ -64,6 +74,16 @@ fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
         rest = after;
     }
     malformed(input)
+}
+
+/// Whether a key of a row has no value, not even a separator before it: instead of a value, another
+/// key of the row follows, and the value of that key.
+pub(super) fn lacks_value(key: &[u8], input: &[u8]) -> bool {
+    let next = text(input).ok().and_then(|(_, text)| RowKey::parse(text));
+    let (Some(row), Some(next)) = (RowKey::parse(key), next) else {
+        return false;
+    };
+    row.is_known() && next.is_known() && row.index == next.index && row.field != next.field
 }
 
 /// `misplaced = separator text`, where the text is in the place of a key, and a known key in the
@@ -190,6 +210,28 @@ mod tests {
             (
                 r"\player_0\B\2\3\frags_0\7",
                 &[r"player_0=B\2\3", "frags_0=7"],
+            ),
+        ] {
+            assert_eq!(read(raw), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_key_without_a_value_or_its_separator_does_not_shift_its_row() {
+        for (raw, expected) in [
+            (
+                r"\ngsecret_4\true\player_5\frags_5\780\ping_5\ 41\player_6\Bob",
+                &[
+                    "ngsecret_4=true",
+                    "player_5=",
+                    "frags_5=780",
+                    "ping_5= 41",
+                    "player_6=Bob",
+                ][..],
+            ),
+            (
+                r"\ngsecret_4\true\frags_5\skin_5\x\ping_5\ 41",
+                &["ngsecret_4=true", "frags_5=", "skin_5=x", "ping_5= 41"],
             ),
         ] {
             assert_eq!(read(raw), expected, "{raw}");

@@ -15,7 +15,7 @@ use nom::Parser;
 use nom::combinator::{map, opt, recognize};
 use nom::sequence::preceded;
 
-use self::continuation::continuation;
+use self::continuation::{continuation, lacks_value};
 pub(crate) use self::token::{RowKey, token, tokens};
 use self::token::{separator, text};
 use crate::grammar::{Parsed, malformed};
@@ -71,6 +71,11 @@ impl<'a> Fields<'a> {
             may_have_long_values: self.runs.is_empty() && has_unpaired_text(self.raw),
             ..self
         }
+    }
+
+    /// Whether values that contain separators may hide a player's row.
+    pub(crate) fn may_hide_rows(self) -> bool {
+        self.runs.is_empty() && has_misplaced_text(self.raw)
     }
 
     /// Every pair in order, rows of players and teams included. A last key without a value is in
@@ -140,6 +145,25 @@ impl<'a> Iterator for Pairs<'a> {
     }
 }
 
+/// Whether a player's key is in the place of a value, or a text is left after all pairs.
+fn has_misplaced_text(raw: &[u8]) -> bool {
+    let separators = |text: Option<&[u8]>| {
+        let text = text.unwrap_or_default();
+        memchr::memchr_iter(b'\\', text).count()
+    };
+    let is_bare = raw.first().is_some_and(|first| *first != b'\\');
+    let (mut start, mut texts) = (0, usize::from(is_bare));
+    for key_at in memchr::memmem::find_iter(raw, br"\player") {
+        texts = texts.saturating_add(separators(raw.get(start..key_at)));
+        if texts % 2 == 1 {
+            return true;
+        }
+        start = key_at;
+    }
+    texts = texts.saturating_add(separators(raw.get(start..)));
+    texts % 2 == 1
+}
+
 /// Whether the texts are not all in pairs: a value contains a separator, or the last key has no
 /// value.
 fn has_unpaired_text(raw: &[u8]) -> bool {
@@ -188,15 +212,18 @@ fn long_name(input: &[u8]) -> Parsed<'_, ()> {
     malformed(input)
 }
 
-/// `continued-pair = token separator text [ continuation ]`: a pair in texts that are not all in
-/// pairs.
+/// `continued-pair = token [ separator text [ continuation ] ]`: a pair in texts that are not all
+/// in pairs. A key without a value is one of a row, before the next key of that row.
 #[cold]
 #[inline(never)]
 fn continued_pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
-    let (input, key) = token(input)?;
-    let (input, _) = separator(input)?;
+    let (after_key, key) = token(input)?;
+    let (value_at, _) = separator(after_key)?;
+    if lacks_value(key, value_at) {
+        return Ok((after_key, (key, b"")));
+    }
     let value = (text, opt(|input| continuation(key, input)));
-    let (rest, value) = recognize(value).parse(input)?;
+    let (rest, value) = recognize(value).parse(value_at)?;
     Ok((rest, (key, value)))
 }
 
@@ -375,6 +402,20 @@ mod tests {
         );
         for cut in 0..input.len() {
             assert!(long_name(&input[..cut]).is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_key_of_a_player_in_the_place_of_a_value_is_found() {
+        for (raw, is_misplaced) in [
+            (&br"\a\1\player_0\Ann\player_1\Bob"[..], false),
+            (br"a\1\player_0\Ann", false),
+            (br"\a\1\skin_0\x\y\player_1\Bob\skin_1\u\v", true),
+            (br"a\1\x\player_0\Ann\b", true),
+            (br"\a\1\b\x\y", true),
+            (b"", false),
+        ] {
+            assert_eq!(Fields::new(raw).may_hide_rows(), is_misplaced);
         }
     }
 

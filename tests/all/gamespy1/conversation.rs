@@ -2,6 +2,7 @@
 //! to misread.
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict, Wait};
 use queryport::{
@@ -124,6 +125,55 @@ impl Rig {
 
 fn lacks(answer: &Answer, part: Part) -> bool {
     answer.completeness().lacks(part)
+}
+
+/// A server that answers `\info\` alone.
+#[test]
+fn a_server_that_is_silent_to_status_is_asked_for_its_info() {
+    let mut requests = Vec::new();
+    let link = (Conditions::perfect(Duration::from_millis(40)), 0);
+    let played = play(query(), Timing::default(), link, |_, _, datagram| {
+        requests.push(String::from_utf8(datagram.to_vec()).unwrap());
+        if datagram != br"\info\" {
+            return Vec::new();
+        }
+        let reply = br"\hostname\Srv\mapname\M\numplayers\3\maxplayers\8\final\\queryid\3.1";
+        vec![Bytes::from_static(reply)]
+    });
+    let outcome = played.result.unwrap();
+    assert_eq!(requests, [r"\status\", r"\status\", r"\info\"]);
+    assert_eq!(outcome.stats.requests, 3);
+    assert!(played.elapsed <= Duration::from_secs(4));
+    let status = outcome.answer.to_status();
+    assert_eq!(status.name.unwrap(), "Srv");
+    assert_eq!(
+        (status.player_count, status.players.is_known()),
+        (Some(3), false)
+    );
+    let completeness = status.completeness;
+    assert!(completeness.lacks(Part::Players) && completeness.lacks(Part::Rules));
+    assert!(!completeness.lacks(Part::Info) && !completeness.lacks(Part::End));
+}
+
+/// Values with a backslash can hide rows, also of a reply whose numbers prove that it is whole.
+#[test]
+fn a_reply_with_hidden_rows_is_incomplete() {
+    for (rows, is_complete) in [
+        (r"\player_0\Ann\skin_0\x\player_1\Bob\skin_1\u", true),
+        // UT2004 counts bots that it does not list.
+        (r"\player_0\Ann\skin_0\x", true),
+        // An even number of texts too many, so nothing shows which texts they are.
+        (r"\player_0\Ann\skin_0\x\y\player_1\Bob\skin_1\u\v", false),
+        // An odd number, and every row is found.
+        (r"\player_0\A\nn\frags_0\1\player_1\Bob\frags_1\2", true),
+        // A key without a value and its separator.
+        (r"\player_0\Ann\ngsecret_0\true\player_1\frags_1\2", true),
+    ] {
+        let raw = format!(r"\hostname\Srv\numplayers\2{rows}\queryid\1.1\final\");
+        let answer = Answer::from_datagrams([raw], &Limits::default()).unwrap();
+        assert_eq!(answer.completeness().is_complete(), is_complete, "{rows}");
+        assert_eq!(lacks(&answer, Part::Players), !is_complete);
+    }
 }
 
 /// qstat, opengsq and GameQ merge fragments with different reply numbers.
