@@ -499,6 +499,68 @@ async fn a_game_without_a_list_server_that_can_be_asked_is_an_error_in_words() {
     assert_eq!(error.unwrap_err().to_string(), text);
 }
 
+/// Renegade's servers announce themselves to list servers of their own (Dragonade,
+/// da_gamespy.cpp), in the form of GameSpy v1.
+#[tokio::test]
+async fn the_list_servers_of_renegade_are_known_and_read() {
+    run_in_steps();
+    let row = Game::find("ccrenegade").unwrap();
+    assert_eq!((row.id, row.protocol), ("cacr", Protocol::GameSpy1));
+    assert_eq!(Game::find("cneagle").unwrap().id, "codenameeagle");
+    assert_eq!(Game::find("bcommander").unwrap().id, "stbc");
+    let own = row
+        .masters
+        .iter()
+        .filter(|master| master.address.starts_with("renmaster"));
+    assert!(
+        own.clone()
+            .all(|master| master.form == MasterForm::GameSpy1)
+    );
+    assert_eq!(own.count(), 3);
+    let list = br"\ip\192.0.2.1:25300\ip\192.0.2.2:25301\final\";
+    let masters = vec![master(
+        MasterForm::GameSpy1,
+        list_server("ccrenegade", list).await,
+    )];
+    let (listed, servers) = listed(&client(), &game("cacr", masters)).await;
+    let mut listed: Vec<_> = listed
+        .iter()
+        .map(|listed| listed.server.to_string())
+        .collect();
+    listed.sort();
+    assert_eq!(listed, ["192.0.2.1:25300", "192.0.2.2:25301"]);
+    let list = servers.masters()[0].list.as_ref().unwrap();
+    assert!(list.as_ref().unwrap().completeness.is_complete());
+}
+
+/// Plutonium lists its servers over HTTP, which this crate does not read. Its games have rows, and
+/// Modern Warfare 3 is also on the list of AlterWare's master.
+#[tokio::test]
+async fn the_games_of_plutonium_are_known_and_their_udp_list_is_read() {
+    run_in_steps();
+    for (alias, id, has_master) in [
+        ("plutoniumt4", "codwaw", false),
+        ("plutoniumt5", "codbo", false),
+        ("plutoniumt6", "codbo2", false),
+        ("plutoniumiw5", "iw5", true),
+    ] {
+        let row = Game::find(alias).unwrap();
+        assert_eq!((row.id, !row.masters.is_empty()), (id, has_master));
+        assert!(
+            row.quirks.contains("Plutonium lists its servers over HTTP"),
+            "{id}"
+        );
+    }
+    let address = alterware_master(&[("IW5", 20601, "192.0.2.5:27016")]).await;
+    let iw5 = game("iw5", vec![master(MasterForm::Named, address)]);
+    let (listed, _) = listed(&client(), &iw5).await;
+    let listed: Vec<_> = listed
+        .iter()
+        .map(|listed| listed.server.to_string())
+        .collect();
+    assert_eq!(listed, ["192.0.2.5:27016"]);
+}
+
 /// The servers of a game and the reports of its list servers.
 async fn listed(client: &Client, game: &Game) -> (Vec<Listed>, Servers) {
     let mut servers = client
