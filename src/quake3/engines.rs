@@ -628,6 +628,34 @@ const PURE: Repeated = Repeated {
     rules: &[Key::Pure, Key::SvPure],
 };
 
+/// Marks of Call of Duty's infos.
+const HW: Repeated = Repeated {
+    key: Key::Hw,
+    rules: &[Key::Hw],
+};
+const COD_EXTENDED: Repeated = Repeated {
+    key: Key::CodExtended,
+    rules: &[Key::CodExtended],
+};
+/// Marks of CoD4x's infos.
+const BUILD: Repeated = Repeated {
+    key: Key::Build,
+    rules: &[Key::Build],
+};
+const SHORT_VERSION: Repeated = Repeated {
+    key: Key::ShortVersion,
+    rules: &[Key::ShortVersion],
+};
+
+/// The password of IW4x and the engines after it.
+const PRIVATE: Password = Password {
+    keys: Keys {
+        info: &[Key::IsPrivate],
+        ..DEFAULT.password.keys
+    },
+    ..DEFAULT.password
+};
+
 const fn free_for_all(number: u32, name: &'static str) -> Match {
     Match {
         number,
@@ -1338,6 +1366,10 @@ pub(crate) const COD1: Profile = Profile {
     game: Some("cod"),
     colours: Colours::CaretDigit,
     base_folders: &["main", "uo"],
+    written: Written {
+        info_rules: &[PURE, HW, COD_EXTENDED],
+        ..DEFAULT.written
+    },
     // Names of texts that the client has.
     refusals: &[
         Phrase::begin("exe_serverisfull", RefusalReason::ServerFull),
@@ -1434,6 +1466,10 @@ pub(crate) const COD4X: Profile = Profile {
         no_password: &["no rconpassword set on server or password is shorter"],
         ..DEFAULT.rcon
     },
+    written: Written {
+        info_rules: &[PURE, HW, BUILD, SHORT_VERSION],
+        ..DEFAULT.written
+    },
     colours: Colours::CaretDigit,
     source: "callofduty4x/CoD4x_Server src/sv_main.c",
     ..COD4
@@ -1456,6 +1492,7 @@ pub(crate) const IW4X: Profile = Profile {
     game: Some("codmw2"),
     colours: Colours::ModernWarfare2,
     clients: Clients::People,
+    password: PRIVATE,
     info_slots: InfoSlots::All,
     rcon: RconRule {
         is_silent_on_wrong_password: true,
@@ -1488,6 +1525,11 @@ pub(crate) const IW6X: Profile = Profile {
     signatures: &[all(&[Is(Key::Gamename, "IW6")])],
     game: Some("iw6x"),
     colours: Colours::Ghosts,
+    password: PRIVATE,
+    dedicated: Keys {
+        info: &[Key::Dedicated],
+        ..DEFAULT.dedicated
+    },
     info_slots: InfoSlots::All,
     rcon: RconRule {
         wrong_password: &["invalid rcon password"],

@@ -283,13 +283,15 @@ impl Writer<'_> {
         self.text(&self.status.mod_name).or_else(rule)
     }
 
-    /// Writes whether a password is needed, the numbers of people and bots, and the version.
+    /// Writes whether a password is needed and whether the server is dedicated, the numbers of people
+    /// and bots, and the version.
     fn put_access(&mut self) {
         let (status, profile) = (self.status, self.profile);
         let is_left_out = self.is_info && profile.password.absence_means_none;
         let locked = self.locked();
         let locked = locked.filter(|locked| *locked > 0 || !is_left_out);
         self.put_number(&profile.password.keys, locked);
+        self.put_number(&profile.dedicated, status.dedicated.map(u8::from));
         let people = self.people();
         self.put_number(&profile.people, people);
         self.put_number(&profile.bots, status.bot_count.filter(|_| people.is_none()));

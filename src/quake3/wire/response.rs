@@ -184,15 +184,22 @@ impl<'a> Response<'a> {
         let word_end = length.saturating_sub(word(text).map_or(text, |(rest, _)| rest).len());
         // Between two parts there is nothing or one line feed.
         let is_extra = |from: usize, to| !matches!(datagram.get(from..to), Some([] | b"\n"));
+        // Elite Force's servers quote the infostring of an `infoResponse` (recorded from Lilium
+        // Voyager).
+        let is_quoted = matches!(datagram.get(word_end..info_start), Some(b" \"" | b"\n\""));
+        let is_unquoted =
+            is_quoted && matches!(datagram.get(info_end..players), Some(b"\"" | b"\"\n"));
         let is_status = detail == Detail::Full;
         let malformed = |what, at| ParseError::new(Malformed(what), at);
         let cut_short = |what, at| ParseError::new(CutShort(what), at);
         let framing = [
-            is_extra(word_end, info_start).then(|| malformed("end of the command word", word_end)),
+            (is_extra(word_end, info_start) && !is_quoted)
+                .then(|| malformed("end of the command word", word_end)),
             self.info()
                 .has_odd_key()
                 .then(|| cut_short("the infostring: a key without a value", self.last_key())),
-            is_extra(info_end, players).then(|| malformed("end of the infostring", info_end)),
+            (is_extra(info_end, players) && !is_unquoted)
+                .then(|| malformed("end of the infostring", info_end)),
             (is_status && !info_closed)
                 .then(|| cut_short("the infostring: no line feed ends it", length)),
             (!is_status && is_extra(players, length))
@@ -418,6 +425,21 @@ mod tests {
             Vec::leak([b"\xff\xff\xff\xff", body].concat()),
             &Limits::default(),
         )
+    }
+
+    #[test]
+    fn quotes_around_an_info_are_no_damage() {
+        for body in [
+            &b"infoResponse \"\\hostname\\Srv\""[..],
+            b"infoResponse\n\"\\hostname\\Srv\"",
+            b"infoResponse\n\"\\hostname\\Srv\"\n",
+        ] {
+            assert_eq!(parse(body).unwrap().problems().next(), None);
+        }
+        let cut = b"infoResponse \"\\hostname\\Srv";
+        assert_eq!(parse(cut).unwrap().problems().next(), None);
+        let open = b"infoResponse\n\\hostname\\Srv\"";
+        assert_eq!(parse(open).unwrap().problems().count(), 1);
     }
 
     #[test]

@@ -589,6 +589,37 @@ fn a_rule_does_not_contradict_a_field() {
     assert_eq!(plain(&served.game_type).as_deref(), Some("dm"));
 }
 
+/// Infos by the format strings of xtnded/codextended (sv_main.c), callofduty4x/CoD4x_Server
+/// (src/sv_main.c) and auroramod/h1-mod (src/client/component/party.cpp).
+#[test]
+fn a_relayed_info_has_the_marks_of_its_engine() {
+    for (info, id) in [
+        (
+            r"\hostname\Srv\protocol\1\mapname\mp_dawnville\clients\3\sv_maxclients\8\gametype\sd\pure\1\hw\1",
+            "cod",
+        ),
+        (
+            r"\hostname\Srv\protocol\118\mapname\mp_toujane\clients\3\sv_maxclients\8\gametype\sd\pure\1\hw\1",
+            "cod2",
+        ),
+        (
+            r"\hostname\Srv\protocol\6\clients\3\sv_maxclients\8\gametype\war\build\1100\shortversion\x21\hw\1",
+            "cod4mw",
+        ),
+        (
+            r"\hostname\Srv\gamename\H1\protocol\2\isPrivate\1\dedicated\1\clients\1\bots\0\sv_maxclients\18",
+            "h1",
+        ),
+    ] {
+        let status = read(&format!("infoResponse\n{info}"));
+        let served = serve(&status, Detail::Short, &Protocol::Quake3.into());
+        let game = queryport::games::Game::of(&served, Protocol::Quake3);
+        assert_eq!(game.map(|game| game.id), Some(id), "{info}");
+        assert_eq!(served.dedicated, status.dedicated, "{info}");
+        assert_eq!(served.password, status.password, "{info}");
+    }
+}
+
 /// The numbers are the game's (FrozenSand/ioq3-for-UrbanTerror-4; id-Software/Quake-III-Arena,
 /// code/game/bg_public.h).
 #[test]
