@@ -190,22 +190,22 @@ impl<'a> Response<'a> {
         let is_unquoted =
             is_quoted && matches!(datagram.get(info_end..players), Some(b"\"" | b"\"\n"));
         let is_status = detail == Detail::Full;
+        let has_odd_word_end = is_extra(word_end, info_start) && !is_quoted;
+        let has_odd_key = self.info().has_odd_key();
+        let has_odd_info_end = is_extra(info_end, players) && !is_unquoted;
+        let lacks_line_feed = is_status && !info_closed;
+        let has_rest = !is_status && is_extra(players, length);
+        let is_cut = !self.closes_lines();
         let malformed = |what, at| ParseError::new(Malformed(what), at);
         let cut_short = |what, at| ParseError::new(CutShort(what), at);
         let framing = [
-            (is_extra(word_end, info_start) && !is_quoted)
-                .then(|| malformed("end of the command word", word_end)),
-            self.info()
-                .has_odd_key()
+            has_odd_word_end.then(|| malformed("end of the command word", word_end)),
+            has_odd_key
                 .then(|| cut_short("the infostring: a key without a value", self.last_key())),
-            (is_extra(info_end, players) && !is_unquoted)
-                .then(|| malformed("end of the infostring", info_end)),
-            (is_status && !info_closed)
-                .then(|| cut_short("the infostring: no line feed ends it", length)),
-            (!is_status && is_extra(players, length))
-                .then(|| malformed("end of the reply", players)),
-            (!self.closes_lines())
-                .then(|| cut_short("the last player line: no line feed ends it", length)),
+            has_odd_info_end.then(|| malformed("end of the infostring", info_end)),
+            lacks_line_feed.then(|| cut_short("the infostring: no line feed ends it", length)),
+            has_rest.then(|| malformed("end of the reply", players)),
+            is_cut.then(|| cut_short("the last player line: no line feed ends it", length)),
         ];
         framing.into_iter().flatten().chain(self.skipped_lines())
     }
