@@ -120,30 +120,36 @@ fn is_false(field: Field, status: &ServerStatus) -> bool {
 
 /// Writes the teams. Clients number them by their rows. A team far after the others has no row.
 fn put_teams(status: &ServerStatus, profile: &Profile, template: &mut Template) {
-    let first = profile.first_team;
-    let numbered = (first..)
-        .zip(&status.teams)
-        .map(|(position, team)| (team.id.unwrap_or(position), team));
-    let last = numbered.clone().map(|(id, _)| id).max().unwrap_or(-1);
-    let team_of = |id| {
-        let mut numbered = numbered.clone();
-        numbered
-            .find(|(known, _)| *known == id)
-            .map(|(_, team)| team)
-    };
-    let max_rows = status.teams.len().saturating_add(2).min(MAX_ROWS);
-    let teams: Vec<Option<&Team>> = (first..=last).take(max_rows).map(team_of).collect();
+    let rows = team_rows(&status.teams, profile.first_team);
     // Only the names of teams' columns end with `_t`.
-    let name = |team: &Option<&Team>, out: &mut Vec<u8>| {
-        let name = team.and_then(|team| team.name.as_ref());
-        put_cell(name.map(Text::as_ref), b' ', out);
-    };
-    let score = |team: &Option<&Team>, out: &mut Vec<u8>| {
-        let score = team.and_then(|team| team.score);
-        number::put(score.unwrap_or_default(), out);
-    };
-    put_column("team_t", &teams, name, template);
-    put_column("score_t", &teams, score, template);
+    put_column("team_t", &rows, put_team_name, template);
+    put_column("score_t", &rows, put_team_score, template);
+}
+
+/// The rows of the teams in the order of their numbers; `None` for a number without a team.
+fn team_rows(teams: &[Team], first: i32) -> Vec<Option<&Team>> {
+    let numbered = (first..).zip(teams);
+    let numbers: Vec<i32> = numbered
+        .map(|(position, team)| team.id.unwrap_or(position))
+        .collect();
+    let last = numbers.iter().copied().max().unwrap_or(-1);
+    let max_rows = teams.len().saturating_add(2).min(MAX_ROWS);
+    let mut rows = Vec::new();
+    for number in (first..=last).take(max_rows) {
+        let index = numbers.iter().position(|known| *known == number);
+        rows.push(index.and_then(|index| teams.get(index)));
+    }
+    rows
+}
+
+fn put_team_name(team: &Option<&Team>, out: &mut Vec<u8>) {
+    let name = team.and_then(|team| team.name.as_ref());
+    put_cell(name.map(Text::as_ref), b' ', out);
+}
+
+fn put_team_score(team: &Option<&Team>, out: &mut Vec<u8>) {
+    let score = team.and_then(|team| team.score);
+    number::put(score.unwrap_or_default(), out);
 }
 
 /// Whether a text or a list of rows is too long to be written in full.
@@ -153,62 +159,77 @@ fn is_cut(
     required: &[Required<'_>],
     max_value: usize,
 ) -> bool {
-    let exceeds = |text: TextRef<'_>, limit| wire(text).len() > limit;
-    let (players, teams) = (&status.players, &status.teams);
-    let extra = players
-        .iter()
-        .flat_map(|player| player.extra.iter().map(|(_, cell)| cell));
-    let names = players
-        .iter()
-        .map(|player| &player.name)
-        .chain(teams.iter().flat_map(|team| &team.name));
-    let mut cells = names.map(Text::as_ref).chain(extra);
+    let mut required = required.iter();
+    has_too_many_rows(status, served.layout)
+        || required.any(|written| written.value.len() > max_value)
+        || has_long_rule(status)
+        || has_long_cell(status)
+}
+
+fn has_too_many_rows(status: &ServerStatus, layout: Layout) -> bool {
+    let has_too_many_players = status.players.len() > MAX_ROWS && layout != Layout::Minecraft;
+    has_too_many_players || status.teams.len() > MAX_ROWS
+}
+
+fn has_long_rule(status: &ServerStatus) -> bool {
     let mut rules = status.rules.iter();
-    let has_too_many_rows = players.len() > MAX_ROWS && served.layout != Layout::Minecraft;
-    has_too_many_rows
-        || teams.len() > MAX_ROWS
-        || required
-            .iter()
-            .any(|written| written.value.len() > max_value)
-        || rules.any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
-        || cells.any(|cell| exceeds(cell, MAX_CELL))
+    rules.any(|(key, value)| is_longer(key, MAX_KEY) || is_longer(value, MAX_VALUE))
+}
+
+fn has_long_cell(status: &ServerStatus) -> bool {
+    let is_long = |cell: TextRef<'_>| is_longer(cell, MAX_CELL);
+    for player in &status.players {
+        let mut further = player.extra.iter();
+        if is_long(player.name.as_ref()) || further.any(|(_, cell)| is_long(cell)) {
+            return true;
+        }
+    }
+    let mut names = status.teams.iter().flat_map(|team| &team.name);
+    names.any(|name| is_long(name.as_ref()))
+}
+
+fn is_longer(text: TextRef<'_>, length: usize) -> bool {
+    wire(text).len() > length
 }
 
 /// Minecraft's basic reply.
 pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
     put_head(DATA, template);
     let required = required(status, Served::of(Engine::Minecraft).profile);
-    let value = |key| {
-        let mut required = required.iter();
-        let written = required.find(|written| written.entry.key.as_str() == key);
-        written
-            .map(|written| &written.value[..])
-            .unwrap_or_default()
-    };
     let out = &mut template.bytes;
     for key in ["hostname", "gametype", "map", "numplayers", "maxplayers"] {
-        put_text(value(key), MAX_VALUE, out);
+        put_text(value_of(&required, key), MAX_VALUE, out);
     }
     let port = status.game_port.unwrap_or(25565);
     out.extend_from_slice(&port.to_le_bytes());
-    put_text(value("hostip"), MAX_VALUE, out);
+    put_text(value_of(&required, "hostip"), MAX_VALUE, out);
+}
+
+/// The value of a key; empty without the key.
+fn value_of<'a>(required: &'a [Required<'_>], key: &str) -> &'a [u8] {
+    let mut required = required.iter();
+    let written = required.find(|written| written.entry.key.as_str() == key);
+    written.map_or(&[], |written| &written.value)
 }
 
 /// The keys that tools look for, in the order of the server that is imitated.
 fn required<'a>(status: &'a ServerStatus, profile: &'static Profile) -> Vec<Required<'a>> {
-    let entries = profile.entries().filter(|entry| entry.is_written());
-    let required = entries.filter_map(|entry| {
-        let default = || {
-            let default = entry.default?;
-            let rule = status.rules.get(entry.key.as_str()).map(wire);
-            Some(rule.unwrap_or(Cow::Borrowed(default.as_bytes())))
-        };
-        let value = value(entry, status, profile).or_else(default)?;
-        Some(Required { entry, value })
-    });
-    let mut required = required.collect();
+    let mut required = Vec::new();
+    for entry in profile.entries().filter(|entry| entry.is_written()) {
+        let value = value(entry, status, profile).or_else(|| default(entry, status));
+        required.extend(value.map(|value| Required { entry, value }));
+    }
     add_mutators(status, profile, &mut required);
     required
+}
+
+/// The value of a key that is always written: that of its rule, else the default.
+fn default<'a>(entry: &Entry, status: &'a ServerStatus) -> Option<Cow<'a, [u8]>> {
+    let default = entry.default?;
+    match status.rules.get(entry.key.as_str()) {
+        Some(rule) => Some(wire(rule)),
+        None => Some(default.as_bytes().into()),
+    }
 }
 
 /// The value of a key; `None` if the status has none.

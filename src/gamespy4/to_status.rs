@@ -84,26 +84,28 @@ fn status(answer: &Answer, fields: &Fields<'_>, rows: Rows, rules: Rules) -> Ser
 /// was meant to forge that key.
 fn name(fields: &Fields<'_>) -> Option<Text> {
     let raw = fields.first(&[Field::Name, Field::Title])?;
-    let is_key = |end: &usize| {
-        let rest = raw.get(end.saturating_add(1)..).unwrap_or_default();
-        let word = rest.split(|&byte| byte == 0).next();
-        word.is_some_and(|word| fields.profile.reads(word))
+    let is_before_key = |end: &usize| {
+        let after = raw.get(end.saturating_add(1)..).unwrap_or_default();
+        begins_with_key(after, fields.profile)
     };
-    let end = memchr::memchr_iter(0, raw).find(is_key);
+    let end = memchr::memchr_iter(0, raw).find(is_before_key);
     let name = raw.get(..end.unwrap_or(raw.len()))?;
     (!name.is_empty()).then(|| fields.text(name))
 }
 
+fn begins_with_key(text: &[u8], profile: &Profile) -> bool {
+    let word = text.split(|&byte| byte == 0).next();
+    word.is_some_and(|word| profile.reads(word))
+}
+
 /// The modification; some servers name the game itself if there is none.
 fn mod_name(fields: &Fields<'_>) -> Option<Text> {
-    let is_game = |name: &&[u8]| {
-        let mut games = fields.profile.unmodified.iter();
-        games.any(|game| game.as_bytes() == *name)
-    };
     let software = fields.get(Field::Software).map(software);
     let software = software.filter(|software| !software.is_empty());
     let name = software.or_else(|| fields.get(Field::ModName))?;
-    (!is_game(&name)).then(|| fields.text(name))
+    let mut games = fields.profile.unmodified.iter();
+    let is_game = games.any(|game| game.as_bytes() == name);
+    (!is_game).then(|| fields.text(name))
 }
 
 /// The players and teams of a reply. Their columns without a field are in `extra`.
@@ -183,14 +185,16 @@ fn listed_players(
     Some(players)
 }
 
+fn has_field(table: Table<'_>, name: &[u8]) -> bool {
+    table.fields().any(|field| field == name)
+}
+
 /// The meaning of each column of the players.
 fn meanings(table: Table<'_>, profile: &Profile) -> Vec<PlayerField> {
-    let mut scores = profile.columns.iter();
-    let score = scores.find(|column| {
-        let mut names = table.fields();
-        column.field == PlayerField::Score && names.any(|name| name == column.name.as_bytes())
-    });
-    let score = score.map(|column| column.name.as_bytes());
+    let columns = profile.columns.iter();
+    let scores = columns.filter(|column| column.field == PlayerField::Score);
+    let mut scores = scores.map(|column| column.name.as_bytes());
+    let score = scores.find(|name| has_field(table, name));
     let meaning = |name: &[u8]| match profile.column(name) {
         Some(column) if column.field != PlayerField::Score || score == Some(name) => column.field,
         _ => PlayerField::Extra,

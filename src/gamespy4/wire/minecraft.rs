@@ -457,10 +457,7 @@ impl<'a> PairReader<'a> {
     fn next_known_key(&self, at: usize) -> Option<usize> {
         let rest = self.input.get(at..)?;
         let mut starts = memchr::memchr_iter(0, rest).map(|nul| after(at.saturating_add(nul), &[]));
-        starts.find(|start| {
-            self.text(*start)
-                .is_some_and(|text| position(text).is_some())
-        })
+        starts.find(|start| self.text(*start).and_then(position).is_some())
     }
 
     /// Extends the latest value, so that it ends at this NUL. `false` if there is no value.
