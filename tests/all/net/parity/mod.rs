@@ -444,9 +444,9 @@ fn a_full_queue_has_one_outcome_on_every_path() {
     let brief = Case {
         start: || Some(fill_queue_briefly()),
         // The queue may stay full for longer on a busy machine.
-        client: client().with_deadline(8 * SECOND).with_timing(
+        client: client().with_deadline(GUARD).with_timing(
             Timing::default()
-                .with_timeout(4 * SECOND)
+                .with_timeout(20 * SECOND)
                 .with_retry_after(Duration::from_millis(400))
                 .with_retries(8),
         ),
@@ -455,7 +455,7 @@ fn a_full_queue_has_one_outcome_on_every_path() {
         ..Case::new(&runtime, "full queue, briefly", answering, Answered)
             .except(
                 CONSOLE,
-                Failed(Timeout),
+                Untried,
                 "a command is sent once, because it may have run",
             )
             .except(

@@ -14,7 +14,7 @@ use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Error, GameKey, Limits, Protocol, ScanOptions, Secret, ServerStatus, lists};
 use tokio::time::{sleep, timeout};
 
-use super::{Answered, Case, End, Failed, Nothing};
+use super::{Answered, Case, End, Failed, Nothing, Timeout, Unreachable};
 
 /// A path to a server, or of a server.
 pub struct Path {
@@ -207,10 +207,20 @@ async fn scan(case: &Case) -> End {
 
 async fn console(case: &Case) -> End {
     let console = Rcon::new(&case.client, &case.server, Password::new("x")).await;
-    match console {
-        Ok(mut console) => end(console.run("status").await),
-        Err(error) => Failed(error.kind()),
+    let mut console = match console {
+        Ok(console) => console,
+        Err(error) => return Failed(error.kind()),
+    };
+    let mut ended = end(console.run("status").await);
+    // A command is sent once, and the ICMP error about it can be lost. Queries send their request
+    // again.
+    for _ in 0..10 {
+        if (case.end, ended) != (Failed(Unreachable), Failed(Timeout)) {
+            break;
+        }
+        ended = end(console.run("status").await);
     }
+    ended
 }
 
 /// Searches a network that has the server's address only.
