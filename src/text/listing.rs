@@ -54,7 +54,8 @@ impl Listing {
             let mut pairs = text.lines().zip(listed.lines());
             let first = pairs.find(|(cell, listed)| cell != listed);
             panic!(
-                "{}: the first of the table's cells and the listed ones that differ: {first:?}",
+                "{}: the first of the table's cells and the listed ones that differ: {first:?}; \
+                 QUERYPORT_RENEW=1 writes the listing",
                 file.display()
             );
         }

@@ -25,6 +25,15 @@ const ONE_SERVER: &str = "src/guide/one_server.md";
 const THREATS: &str = "src/guide/threat_model.md";
 
 const FACTS: &[Fact] = &[
+    // Exit status.
+    Fact {
+        file: "examples/shared/command_line.rs",
+        code: "0 success, 1 failure or no usable answer, 2 wrong command line,\\n3 incomplete answer",
+        sentences: &[Sentence(
+            "README.md",
+            "0 for success, 1 for a failure, 2 for a wrong command line and 3 for an incomplete answer",
+        )],
+    },
     // Names.
     Fact {
         file: "src/net/querier.rs",

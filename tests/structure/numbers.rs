@@ -1,11 +1,13 @@
 //! Numbers that documents state are those of the options.
 
 use std::fmt::Debug;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kit::root;
+use queryport::games::Game;
+use queryport::quake3::master::{Master, Options};
 use queryport::serve::GuardOptions;
-use queryport::{Limits, ScanOptions, Timing};
+use queryport::{Limits, ScanOptions, Secret, Timing};
 
 /// The ranges and defaults of options in prose, each derived from how the option treats values out
 /// of range.
@@ -216,6 +218,32 @@ fn the_bounds_in_documents_are_those_of_the_options() {
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
+}
+
+/// The number of games and a master's memory without servers, both in tens, and the Rust version.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "any time will do")]
+fn documents_state_the_games_the_rust_version_and_the_memory_of_a_master() {
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap();
+    let games = Game::all().count() / 10 * 10;
+    let manifest = read("Cargo.toml");
+    let (_, version) = manifest.split_once("rust-version = \"").unwrap();
+    let (version, _) = version.split_once('"').unwrap();
+    let mut options = Options::default();
+    options.max_servers = 0;
+    let master = Master::new(Secret::new([1; 16]), options, Instant::now());
+    let memory = (master.memory_bound() / 1024 + 5) / 10 * 10;
+    for (document, fact) in [
+        ("README.md", format!("over {games} games")),
+        ("README.md", format!("Rust {version} or newer")),
+        ("README.md", format!("rust-{version}%2B")),
+        (
+            "src/guide/threat_model.md",
+            format!("about {memory} KiB (`Master::memory_bound`)"),
+        ),
+    ] {
+        assert!(read(document).contains(&fact), "{document}: {fact}");
+    }
 }
 
 /// The value of a field of options that only setters change, as `Debug` shows it.
