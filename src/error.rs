@@ -480,6 +480,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_target_that_is_not_queried_is_told_why() {
+        for (error, words) in [
+            (
+                QueryError::RequestTooLong(70_000),
+                "the request has 70000 bytes, but a datagram can have at most 65507",
+            ),
+            (
+                QueryError::Duplicate,
+                "not queried: another query of this address is under way",
+            ),
+            (
+                QueryError::NotOneServer,
+                "not queried: port 0, or an unspecified, multicast or broadcast address",
+            ),
+        ] {
+            assert_eq!(error.to_string(), words);
+        }
+    }
+
+    #[test]
     fn steps_and_reserved_keys_are_named() {
         let steps = QueryError::TooManySteps(16);
         assert_eq!(

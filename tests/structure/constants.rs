@@ -135,6 +135,11 @@ const FACTS: &[Fact] = &[
         code: "MAX_LIST_BYTES: u32 = 4 * 1024 * 1024;",
         sentences: &[Sentence(THREATS, "maximum length, 4 MiB")],
     },
+    Fact {
+        file: "src/lists/quake3.rs",
+        code: "const MAX_PASSES: u8 = 8;",
+        sentences: &[Sentence("src/lists/quake3.rs", "1–8, default 2")],
+    },
     // The console.
     Fact {
         file: "src/net/rcon.rs",

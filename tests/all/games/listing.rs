@@ -36,15 +36,19 @@ fn cells(game: &Game) -> String {
         .masters
         .iter()
         .map(|master| format!("{}/{}", master.address, master.form.as_str()));
+    let numbers = game.numbers.iter();
+    let numbers =
+        numbers.map(|(number, version)| format!("{number} {version}").trim_end().to_owned());
     [
+        cell(game.year),
         game.protocol.to_string(),
         cell(game.game_port),
         query_port(game.query_port),
-        words(also_at),
+        joined(also_at, " "),
         cell(game.gamename),
         cell(game.key),
-        words(game.numbers.iter().map(|(number, _)| number.to_string())),
-        words(masters),
+        joined(numbers, ", "),
+        joined(masters, " "),
     ]
     .join("\t")
 }
@@ -53,9 +57,9 @@ fn cell(value: Option<impl Display>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
-fn words(words: impl Iterator<Item = String>) -> String {
-    let words: Vec<String> = words.collect();
-    cell(Some(words.join(" ")).filter(|words| !words.is_empty()))
+fn joined(cells: impl Iterator<Item = String>, separator: &str) -> String {
+    let cells: Vec<String> = cells.collect();
+    cell(Some(cells.join(separator)).filter(|cells| !cells.is_empty()))
 }
 
 fn query_port(rule: QueryPort) -> String {
