@@ -443,6 +443,27 @@ fn an_incomplete_answer_of_the_console_has_an_exit_status_of_its_own() {
 }
 
 #[test]
+fn a_console_that_reads_commands_has_the_exit_status_of_the_last() {
+    let print = b"\xff\xff\xff\xffprint\na line\n".to_vec();
+    let answering = replying(vec![print]).to_string();
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let silent = silent.local_addr().unwrap().to_string();
+    for (server, code) in [(&answering, 0), (&silent, 1)] {
+        let run = ["rcon", "--timeout", "1", server];
+        let mut child = command(&run)
+            .env("QUERYPORT_RCON_PASSWORD", "x")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"status\nexit\n").unwrap();
+        drop(input);
+        let (found, out, err) = judge(&run, &process::finish(child));
+        assert_eq!(found, Some(code), "{out}{err}");
+    }
+}
+
+#[test]
 fn the_answer_of_the_console_keeps_lines_and_tabs() {
     let print = b"\xff\xff\xff\xffprint\ncount\t^1file\x1b\t\tfunction\n7\ta\t\tb\n".to_vec();
     let server = replying(vec![print]).to_string();
@@ -671,6 +692,16 @@ fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
         let (code, _, err) = judge(&run, &output);
         assert!(code == Some(0) && err.contains(words), "{err}");
     }
+}
+
+#[test]
+fn the_browser_without_favourites_and_without_a_terminal_fails() {
+    let run = ["browser", "--favourites", "--timeout", "1"];
+    let folder = std::env::temp_dir().join(format!("queryport-none-{}", std::process::id()));
+    let output = process::output(command(&run).env("XDG_CONFIG_HOME", folder));
+    let (code, out, err) = judge(&run, &output);
+    assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
+    assert!(err.contains("no favourites yet"), "{err}");
 }
 
 /// This process's end of a new terminal with this many columns, and the end of a program.
