@@ -148,13 +148,11 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: "src/net/rcon.rs",
-        code: "const BURST: u64 = 8;",
-        sentences: &[Sentence("src/guide/rcon.md", "at most eight in a row")],
-    },
-    Fact {
-        file: "src/net/rcon.rs",
         code: "const DECAY: Duration = Duration::from_millis(1050);",
-        sentences: &[Sentence("src/net/rcon.rs", "after at most 1.05 s")],
+        sentences: &[
+            Sentence("src/net/rcon.rs", "after at most 1.05 s"),
+            Sentence("src/guide/rcon.md", "one per 1.05 s"),
+        ],
     },
     // Scans.
     Fact {
