@@ -9,7 +9,6 @@ use super::answer::reassembly::Reassembly;
 use super::answer::{Answer, Asked};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
-use crate::model::completeness::Part;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
@@ -218,7 +217,7 @@ impl StatusQuery {
     /// The best answer, if it describes the server.
     fn described_answer(&self) -> Option<Answer> {
         let best = Answer::best(&self.replies, &self.asked)?;
-        let lacks_description = best.completeness().lacks(Part::Info);
+        let lacks_description = best.lacks_info();
         (!lacks_description).then_some(best)
     }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::answer::Answer;
 use super::answer::rows::{Field, Row, RowFields, Rows};
-use super::engines::{PlayerTeam, Profile};
+use super::engines::{PlayerTeam, Profile, UNKNOWN};
 use super::fields::{CHARSET, FieldReader, Value, Values, each_field};
 use super::wire::{RowKey, is_control};
-use crate::model::completeness::Part;
+use crate::model::completeness::{Completeness, Part};
 use crate::model::{Player, Rules, RulesBuilder, ServerStatus, Style, Team, ToStatus, listed_bots};
 use crate::text::number;
 
@@ -35,7 +35,7 @@ impl ToStatus for Answer {
             status.time_left = None;
         }
 
-        let mut reader = RowReader::new(self, profile, fields, parts.field_count);
+        let mut reader = RowReader::new(profile, fields, &parts);
         let mut teams: Vec<_> = parts.teams.iter().map(|row| reader.team(row)).collect();
         let player_rows = parts.players.as_deref();
         let mut players = player_rows.map(|rows| reader.players(rows));
@@ -52,7 +52,7 @@ impl ToStatus for Answer {
         }
         status.players = players.into();
         status.rules = parts.rules.build(fields.style.colours);
-        status.completeness = self.completeness();
+        status.completeness = parts.completeness;
         status.verification = self.verification();
         status.in_charset(self.asked().charset)
     }
@@ -69,6 +69,7 @@ struct Parts<'a> {
     rules: RulesBuilder,
     /// The number of fields in all rows.
     field_count: usize,
+    completeness: Completeness,
 }
 
 impl<'a> Parts<'a> {
@@ -100,10 +101,15 @@ impl<'a> Parts<'a> {
             teams,
             rules,
             field_count,
+            completeness: answer.completeness_with_all_rows(),
         };
+        let counted: Option<usize> = parts.values.number(UNKNOWN.player_count);
+        if counted > Some(players.len()) {
+            parts.completeness = answer.completeness();
+        }
         parts.divide(answer, players, &own_echo);
         // In an incomplete answer, a last key without a value is a fragment of a pair.
-        if answer.completeness().is_complete()
+        if parts.completeness.is_complete()
             && let Some((key, empty)) = pairs.key_without_value()
         {
             parts.rules.push(key, empty);
@@ -128,7 +134,7 @@ impl<'a> Parts<'a> {
             self.rules = rules_and_other_rows(answer, &rows, own_echo);
             rows.retain(|row| row.name().is_some());
         }
-        let lacks_list = rows.is_empty() && answer.completeness().lacks(Part::Players);
+        let lacks_list = rows.is_empty() && self.completeness.lacks(Part::Players);
         let has_list = named > 0 || (asked.players && !lacks_list);
         self.players = has_list.then_some(rows);
     }
@@ -240,16 +246,11 @@ struct SideValues<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    fn new(
-        answer: &Answer,
-        profile: &'static Profile,
-        fields: FieldReader<'a>,
-        field_count: usize,
-    ) -> Self {
+    fn new(profile: &'static Profile, fields: FieldReader<'a>, parts: &Parts<'_>) -> Self {
         let values = fields.values;
         let counted = values.number(profile.player_count);
         // In an incomplete reply, the score can be in the missing part.
-        let is_whole = answer.completeness().is_complete();
+        let is_whole = parts.completeness.is_complete();
         Self {
             profile,
             fields,
@@ -260,7 +261,7 @@ impl<'a> RowReader<'a> {
             present: counted.filter(|_| profile.players.has_stale_rows),
             absent_score: profile.players.absent_score.filter(|_| is_whole),
             rest: Vec::new(),
-            extras: RulesBuilder::new(fields.bytes, CHARSET, field_count),
+            extras: RulesBuilder::new(fields.bytes, CHARSET, parts.field_count),
         }
     }
 

@@ -68,9 +68,8 @@ impl Answer {
             body.missing.players = true;
             body.missing.rules = true;
         }
-        if !body.is_proven || body.fields().may_hide_rows() {
-            let fields = body.fields().with_whole_values();
-            body.missing.players |= lacks_players(fields, asked.players);
+        if !body.is_proven {
+            body.missing.players |= lacks_players(body.fields(), asked.players);
         }
         Self { body, asked }
     }
@@ -162,8 +161,28 @@ impl Answer {
     }
 
     /// Whether every fragment has arrived, as far as the reply shows.
+    ///
+    /// If values that contain `\` may hide rows of players, fewer rows than `numplayers` show that
+    /// players are missing.
     pub fn completeness(&self) -> Completeness {
+        let mut missing = self.body.missing;
+        missing.players |= self.hides_rows();
+        missing.into()
+    }
+
+    /// The completeness of an answer that has as many rows of players as `numplayers`.
+    pub(super) fn completeness_with_all_rows(&self) -> Completeness {
         self.body.missing.into()
+    }
+
+    /// Whether the description of the server is missing.
+    pub(super) const fn lacks_info(&self) -> bool {
+        self.body.missing.info
+    }
+
+    /// Whether values with separators hide rows of players.
+    fn hides_rows(&self) -> bool {
+        self.body.fields().may_hide_rows() && lacks_rows(self.fields(), self.asked.players)
     }
 
     /// Always [`Verification::Unavailable`]: the protocol has no challenge.
@@ -226,22 +245,21 @@ impl Answer {
 
 /// Whether players are missing: there are fewer rows than `numplayers`, or one player has two rows.
 ///
-/// This is evidence only if fragments have neither numbers nor end marks, or if values with
-/// separators may hide rows. UT2004 counts bots that it does not list, and Medal of Honor lists
-/// fewer rows than it counts.
+/// This is evidence only if fragments have neither numbers nor end marks. UT2004 counts bots
+/// that it does not list, and Medal of Honor lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
-    let keys = || fields.pairs().map(|(key, _)| key);
-    if has_repeats(keys().filter_map(RowKey::name_index)) {
-        return true;
-    }
-    let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();
+    let keys = fields.pairs().map(|(key, _)| key);
+    has_repeats(keys.filter_map(RowKey::name_index)) || lacks_rows(fields, were_requested)
+}
+
+/// Whether there are fewer rows of players than `numplayers`.
+fn lacks_rows(fields: Fields<'_>, were_requested: bool) -> bool {
+    let keys = fields.pairs().map(|(key, _)| key);
+    let mut rows: Vec<_> = keys.filter_map(RowKey::player_field_index).collect();
     rows.sort_unstable();
     rows.dedup();
-    if rows.is_empty() && !were_requested {
-        return false;
-    }
-    let count: Option<usize> = fields.get("numplayers").and_then(number::number);
-    count.is_some_and(|count| rows.len() < count)
+    let count = || fields.get("numplayers").and_then(number::number::<usize>);
+    (were_requested || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count)
 }
 
 /// Whether a key is that of an echo.

@@ -145,7 +145,7 @@ impl<'a> Iterator for Pairs<'a> {
     }
 }
 
-/// Whether a player's key is in the place of a value, or a text is left after all pairs.
+/// Whether the key of a player's name is in the place of a value, or a text is left after all pairs.
 fn has_misplaced_text(raw: &[u8]) -> bool {
     let separators = |text: Option<&[u8]>| {
         let text = text.unwrap_or_default();
@@ -153,7 +153,11 @@ fn has_misplaced_text(raw: &[u8]) -> bool {
     };
     let is_bare = raw.first().is_some_and(|first| *first != b'\\');
     let (mut start, mut texts) = (0, usize::from(is_bare));
-    for key_at in memchr::memmem::find_iter(raw, br"\player") {
+    let is_name = |key_at: &usize| {
+        let key = raw.get(*key_at..).unwrap_or_default();
+        key.starts_with(br"\player_") || key.starts_with(br"\playername_")
+    };
+    for key_at in memchr::memmem::find_iter(raw, br"\player").filter(is_name) {
         texts = texts.saturating_add(separators(raw.get(start..key_at)));
         if texts % 2 == 1 {
             return true;
@@ -409,9 +413,10 @@ mod tests {
     fn a_key_of_a_player_in_the_place_of_a_value_is_found() {
         for (raw, is_misplaced) in [
             (&br"\a\1\player_0\Ann\player_1\Bob"[..], false),
-            (br"a\1\player_0\Ann", false),
+            (br"a\1\player_0\player 1\player_2\player", false),
             (br"\a\1\skin_0\x\y\player_1\Bob\skin_1\u\v", true),
             (br"a\1\x\player_0\Ann\b", true),
+            (br"\x\playername_0\Ann\b", true),
             (br"\a\1\b\x\y", true),
             (b"", false),
         ] {
