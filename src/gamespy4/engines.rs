@@ -336,6 +336,27 @@ impl Profile {
         entry.map(|entry| entry.field)
     }
 
+    /// Whether this pair is the mark of an engine with other keys. A reply with it would be read by
+    /// the row of that engine.
+    #[cfg(feature = "serve")]
+    pub(super) fn is_foreign_mark(&self, key: Key, value: &[u8]) -> bool {
+        let mut pair = Known::new();
+        pair.insert(key.as_str().as_bytes(), value);
+        let is_mark_of = |profile: &Self| {
+            let mut by_keys = profile
+                .marks
+                .iter()
+                .filter(|mark| !matches!(mark, Mark::Form(_)));
+            by_keys.any(|mark| mark.is_in(Form::Sections, &pair))
+        };
+        let has_other_keys = |profile: &Self| {
+            let keys = profile.entries().map(|entry| entry.key);
+            !keys.eq(self.entries().map(|entry| entry.key))
+        };
+        let mut profiles = PROFILES.into_iter();
+        !is_mark_of(self) && profiles.any(|profile| is_mark_of(profile) && has_other_keys(profile))
+    }
+
     /// The meaning of a column.
     pub(super) fn column(&self, name: &[u8]) -> Option<&Column> {
         let mut columns = self.columns.iter();
@@ -639,6 +660,7 @@ pub(super) static MINECRAFT: Profile = Profile {
     marks: &[
         Mark::Form(Form::MinecraftFull),
         Mark::Form(Form::MinecraftBasic),
+        Mark::Prefix(Key::GameId, "MINECRAFT"),
     ],
     style: minecraft::STYLE,
     usual: &[],

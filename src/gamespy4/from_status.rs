@@ -76,7 +76,8 @@ pub(super) fn put_content(
     put_teams(status, profile, template);
 }
 
-/// Writes the rules, except the required keys and rules that contradict a field of the status.
+/// Writes the rules, except the required keys, rules that contradict a field of the status, and
+/// marks of other engines.
 fn put_rules(
     status: &ServerStatus,
     profile: &Profile,
@@ -95,12 +96,13 @@ fn put_rules(
             .iter()
             .any(|written| known == Some(written.entry.key));
         let field = known.and_then(|key| profile.field_of(key));
+        let is_foreign = known.is_some_and(|key| profile.is_foreign_mark(key, &value));
         let contradicts = match field {
             Some(Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses) => has_mutators,
             Some(field) => is_false(field, status) && number::boolean(&value) == Some(true),
             None => false,
         };
-        if can_be_sent && !is_required && !contradicts {
+        if can_be_sent && !is_required && !contradicts && !is_foreign {
             put_text(&key, MAX_KEY, &mut template.bytes);
             put_text(&value, MAX_VALUE, &mut template.bytes);
         }

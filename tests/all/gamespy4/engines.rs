@@ -337,6 +337,53 @@ fn a_field_outweighs_the_rules_that_contradict_it() {
     );
 }
 
+/// Clients would read every key as one of that engine.
+#[test]
+fn the_marks_of_another_engine_are_left_out() {
+    let mut served = ServerStatus::default();
+    served.rules = [
+        ("game_id", "MINECRAFT"),
+        ("p268435703", "1"),
+        ("bf2142_ranked", "1"),
+        ("other", "1"),
+    ]
+    .into_iter()
+    .collect();
+    served.name = Some("Srv".into());
+    served.player_count = Some(4);
+    let mut player = Player::new("Ann");
+    player.score = Some(7);
+    served.players = [player].into();
+    for (engine, kept) in [
+        (Engine::Qr2, None),
+        (Engine::GameSpy2, None),
+        (Engine::UnrealTournament3, Some("p268435703")),
+    ] {
+        let service = Service::new(engine);
+        let replies = match engine {
+            Engine::GameSpy2 => crate::gamespy4::gamespy2::ask(&served, &service),
+            _ => ask_with(Selection::ALL, &served, &service),
+        };
+        let answer = decode(replies).unwrap();
+        for key in ["game_id", "p268435703", "bf2142_ranked"] {
+            assert_eq!(
+                answer.get(key).is_some(),
+                kept == Some(key),
+                "{engine:?}: {key}"
+            );
+        }
+        assert!(answer.get("other").is_some());
+        assert_eq!(answer.to_status().players[0].score, Some(7), "{engine:?}");
+    }
+    let answer = decode(ask_with(
+        Selection::ALL,
+        &served,
+        &Service::new(Engine::Qr2),
+    ))
+    .unwrap();
+    assert_eq!(answer.to_status().player_count, Some(4));
+}
+
 /// The classes of custom mutators show that the bits are those of newer versions.
 #[test]
 fn rules_that_agree_with_the_mutators_stay() {
