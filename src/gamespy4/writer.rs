@@ -156,7 +156,7 @@ impl<'a> Content<'a> {
                 }
                 out.push(0);
             }
-            KeyList::Ids(ids) => self.put_values(ids, out),
+            KeyList::Ids(ids) => put_values(self.pairs(whole), ids, out),
         }
         out.extend_from_slice(&tables);
         let lacks_pairs = self.is_cut || portion != whole;
@@ -165,15 +165,6 @@ impl<'a> Content<'a> {
         } else if keys.server == KeyList::All && lacks_pairs {
             // An incomplete reply omits its end, as one in several datagrams does.
             out.pop();
-        }
-    }
-
-    /// Appends the values of the keys with these ids.
-    fn put_values(&self, ids: &[u8], out: &mut Vec<u8>) {
-        let pairs: Vec<&[u8]> = self.pairs(self.whole()).collect();
-        for id in ids {
-            let value = name_of(*id).and_then(|key| value_of(&pairs, key));
-            out.extend_from_slice(value.unwrap_or(&[0]));
         }
     }
 
@@ -198,6 +189,15 @@ fn truncate_after_text(out: &mut Vec<u8>, start: usize, length: usize) {
     let kept = out.get(start..end).unwrap_or_default();
     let length = memchr::memrchr(0, kept).map_or(0, |last| last.saturating_add(1));
     out.truncate(start.saturating_add(length));
+}
+
+/// Appends the values of the keys with these ids.
+fn put_values<'a>(pairs: impl Iterator<Item = &'a [u8]>, ids: &[u8], out: &mut Vec<u8>) {
+    let pairs: Vec<&[u8]> = pairs.collect();
+    for id in ids {
+        let value = name_of(*id).and_then(|key| value_of(&pairs, key));
+        out.extend_from_slice(value.unwrap_or(&[0]));
+    }
 }
 
 /// The value of a key among pairs, with its NUL.
