@@ -335,10 +335,13 @@ fn name_of(id: u8) -> Option<&'static [u8]> {
 
 /// Appends a table, up to the value that exceeds `room`.
 fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
-    let requested: Vec<&[u8]> = match list {
+    let mut columns: Vec<_> = match list {
         KeyList::None => return,
-        KeyList::All => fields.to_vec(),
-        KeyList::Ids(ids) => ids.iter().map(|id| column_of(fields, *id)).collect(),
+        KeyList::All => fields.iter().map(|field| values(field)).collect(),
+        KeyList::Ids(ids) => {
+            let columns = ids.iter().map(|id| column_of(fields, *id));
+            columns.map(values).collect()
+        }
     };
     let rows = rows(fields);
     out.extend_from_slice(&u16::try_from(rows).unwrap_or(u16::MAX).to_be_bytes());
@@ -348,7 +351,6 @@ fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<
         }
         out.push(0);
     }
-    let mut columns: Vec<_> = requested.into_iter().map(values).collect();
     for _ in 0..rows {
         for column in &mut columns {
             if out.len() > room {
