@@ -204,7 +204,6 @@ impl<'a> Request<'a> {
             connect.map(Command::Connect),
             secure_rcon.map(Command::SecureRcon),
             heartbeat_pairs,
-            status_heartbeat,
         ))
         .parse(text);
         let command = match binary {
@@ -535,12 +534,9 @@ fn heartbeat_pairs(input: &[u8]) -> Parsed<'_, Command<'_>> {
         .parse(input)
 }
 
-/// `status-heartbeat = "heartbeat" LF &"\" *OCTET`
-fn status_heartbeat(input: &[u8]) -> Parsed<'_, Command<'_>> {
-    let word = (tag_no_case("heartbeat"), tag("\n"), peek(tag("\\")));
-    preceded(word, rest)
-        .map(|status| Command::StatusHeartbeat { status })
-        .parse(input)
+/// `status = LF &"\" *OCTET`: what follows the word of Quake 2's heartbeat.
+fn status(input: &[u8]) -> Parsed<'_, &[u8]> {
+    preceded((tag("\n"), peek(tag("\\"))), rest).parse(input)
 }
 
 /// `unmarked = ( "query" [LF] / [ %xFF ] %s"c" ( LF / NUL ) / short-heartbeat / %s"C" LF / %s"k" NUL ) *NUL`:
@@ -603,15 +599,23 @@ impl<'a> Command<'a> {
             b"shutdown" => Self::Shutdown,
             b"getservers" => Self::GetServers(GetServers::parse(line, false, offset)?),
             b"getserversext" => Self::GetServers(GetServers::parse(line, true, offset)?),
-            b"heartbeat" => {
-                let missing =
-                    ParseError::new(ParseErrorKind::CutShort("the heartbeat's tag"), offset);
-                Self::Heartbeat {
-                    tag: next_word(&mut line).ok_or(missing)?,
-                }
-            }
+            b"heartbeat" => Self::heartbeat(line, offset)?,
             _ => return Err(line::unexpected(text, "a request")),
         })
+    }
+
+    /// The rest of a heartbeat: a tag, or Quake 2's status.
+    fn heartbeat(line: &'a [u8], offset: usize) -> Result<Self, ParseError> {
+        if let Ok((_, status)) = status(line) {
+            return Ok(Self::StatusHeartbeat { status });
+        }
+        match next_word(&mut { line }) {
+            Some(tag) => Ok(Self::Heartbeat { tag }),
+            None => {
+                let missing = ParseErrorKind::CutShort("the heartbeat's tag");
+                Err(ParseError::new(missing, offset))
+            }
+        }
     }
 }
 

@@ -3,8 +3,7 @@
 use bytes::BufMut;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_till};
-use nom::combinator::{not, opt, peek, recognize, value};
-use nom::multi::many0_count;
+use nom::combinator::{not, opt, peek, value};
 use nom::sequence::{delimited, preceded, terminated};
 use nom::{Input, Parser};
 
@@ -314,7 +313,7 @@ pub(crate) const fn command_word(detail: Detail) -> &'static str {
     }
 }
 
-/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &( text-lines "\" ) ) / ( %s"n" &"\" )`.
+/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &text-lines ) / ( %s"n" &"\" )`.
 /// qstat reads the third one as well; the last ones are Quake 2's and QuakeWorld's
 /// (id-Software/Quake-2, server/sv_main.c; id-Software/Quake, QW/server/sv_main.c).
 fn word(text: &[u8]) -> Parsed<'_, Word> {
@@ -330,7 +329,7 @@ fn word(text: &[u8]) -> Parsed<'_, Word> {
         form: Form::Quake3,
         detail: Detail::Short,
     };
-    let quake2 = terminated(tag("print"), peek((text_lines, tag("\\"))));
+    let quake2 = terminated(tag("print"), peek(text_lines));
     let quake_world = terminated(tag("n"), peek(tag("\\")));
     alt((
         value(full(Form::Quake3), tag_no_case(command_word(Detail::Full))),
@@ -367,12 +366,15 @@ fn without_end(info: &[u8], form: Form, is_quoted: bool, is_closed: bool) -> &[u
     }
 }
 
-/// `text-lines = LF *( !"\" *( %x00-09 / %x0B-FF ) LF )`: the end of the word's line, and lines of
-/// text that some servers of Quake 2 send before the infostring (Unity-Technologies/qstat, qstat.c,
-/// `deal_with_qw_packet`).
-fn text_lines(input: &[u8]) -> Parsed<'_, &[u8]> {
-    let line = (not(tag("\\")), until::<b'\n'>, tag("\n"));
-    recognize((tag("\n"), many0_count(line))).parse(input)
+/// `text-lines = LF *( !"\" *( %x00-09 / %x0B-FF ) LF ) &"\"`: the end of the word's line, and lines
+/// of text that some servers of Quake 2 send before the infostring (Unity-Technologies/qstat,
+/// qstat.c, `deal_with_qw_packet`).
+fn text_lines(input: &[u8]) -> Parsed<'_, ()> {
+    let (mut rest, _) = tag("\n").parse(input)?;
+    while !rest.starts_with(b"\\") {
+        (rest, _) = terminated(until::<b'\n'>, tag("\n")).parse(rest)?;
+    }
+    Ok((rest, ()))
 }
 
 /// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote
