@@ -165,10 +165,8 @@ fn the_siblings_are_found_on_the_local_network() {
             peer.port() == address.port()
         });
         let answer = answers.next().unwrap_or_else(|| panic!("{game}: {out}"));
-        assert_eq!(
-            answer["answer"]["name"], "queryport embedded duel",
-            "{answer}"
-        );
+        let name = answer["answer"]["name"].as_str().unwrap();
+        assert!(name.starts_with("queryport embedded "), "{answer}");
         assert_eq!(answer["answer"]["completeness"], "complete", "{answer}");
         assert!(answers.next().is_none(), "{game} was found twice");
         child.kill().unwrap();
