@@ -342,19 +342,24 @@ impl Profile {
     pub(super) fn is_foreign_mark(&self, key: Key, value: &[u8]) -> bool {
         let mut pair = Known::new();
         pair.insert(key.as_str().as_bytes(), value);
-        let is_mark_of = |profile: &Self| {
-            let mut by_keys = profile
-                .marks
-                .iter()
-                .filter(|mark| !matches!(mark, Mark::Form(_)));
-            by_keys.any(|mark| mark.is_in(Form::Sections, &pair))
-        };
-        let has_other_keys = |profile: &Self| {
-            let keys = profile.entries().map(|entry| entry.key);
-            !keys.eq(self.entries().map(|entry| entry.key))
-        };
         let mut profiles = PROFILES.into_iter();
-        !is_mark_of(self) && profiles.any(|profile| is_mark_of(profile) && has_other_keys(profile))
+        let is_of_other =
+            |profile: &Self| profile.has_mark_in(&pair) && profile.has_other_keys(self);
+        !self.has_mark_in(&pair) && profiles.any(is_of_other)
+    }
+
+    /// Whether one of these keys is a mark of the profile.
+    #[cfg(feature = "serve")]
+    fn has_mark_in(&self, known: &Known<'_>) -> bool {
+        let marks = self.marks.iter();
+        let mut by_keys = marks.filter(|mark| !matches!(mark, Mark::Form(_)));
+        by_keys.any(|mark| mark.is_in(Form::Sections, known))
+    }
+
+    #[cfg(feature = "serve")]
+    fn has_other_keys(&self, other: &Self) -> bool {
+        let keys = self.entries().map(|entry| entry.key);
+        !keys.eq(other.entries().map(|entry| entry.key))
     }
 
     /// The meaning of a column.

@@ -49,15 +49,10 @@ pub(super) fn write(mutators: &[Text], sent: &Fields<'_>) -> Option<Written> {
     if in_rules.is_some_and(are_same) {
         return None;
     }
-    let bit = |mutator: &Text| {
-        let name = mutator.plain();
-        let mut bits = ut3::names_of_bits(sent.get(Field::Version), false);
-        let (bit, _) = bits.find(|(_, known)| *known == Some(&*name))?;
-        1_u32.checked_shl(bit)
-    };
+    let version = sent.get(Field::Version);
     let (mut bits, mut names) = (0, Vec::new());
     for mutator in mutators {
-        match bit(mutator) {
+        match bit_of(mutator, version) {
             Some(bit) => bits |= bit,
             None => names.push(wire(mutator.as_ref())),
         }
@@ -66,4 +61,12 @@ pub(super) fn write(mutators: &[Text], sent: &Fields<'_>) -> Option<Written> {
         bits,
         names: names.join(&ut3::SEPARATOR),
     })
+}
+
+/// The bit of a mutator of the game in this version.
+fn bit_of(mutator: &Text, version: Option<&[u8]>) -> Option<u32> {
+    let name = mutator.plain();
+    let mut bits = ut3::names_of_bits(version, false);
+    let (bit, _) = bits.find(|(_, known)| *known == Some(&*name))?;
+    1_u32.checked_shl(bit)
 }

@@ -246,10 +246,8 @@ fn quake_world_line(number: i64, player: &Player, wanted: Wanted) -> Vec<u8> {
     let mut line = Vec::new();
     let read = |key| player.extra.get(key).map(wire);
     let read_number = |key| {
-        player
-            .extra
-            .get(key)
-            .and_then(|value| number::integer(value.raw()))
+        let value = player.extra.get(key)?;
+        number::integer(value.raw())
     };
     put_word(read_number("id").unwrap_or(number), &mut line);
     let ping = player.ping.unwrap_or(0);
