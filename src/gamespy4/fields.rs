@@ -67,11 +67,13 @@ impl<'a> Fields<'a> {
     }
 
     /// The first value of a field that is not empty, else an empty one.
+    #[inline]
     pub(super) fn get_any(&self, field: Field) -> Option<&'a [u8]> {
         self.values.get(field as usize).copied().flatten()
     }
 
     /// The first value of a field that is not empty.
+    #[inline]
     pub(super) fn get(&self, field: Field) -> Option<&'a [u8]> {
         self.get_any(field).filter(|value| !value.is_empty())
     }
@@ -153,11 +155,11 @@ impl Value for bool {
 
 impl Value for Duration {
     fn read(field: Field, fields: &Fields<'_>) -> Option<Self> {
-        let minutes = || fields.get(field).and_then(number::whole_minutes);
+        let value = fields.get(field)?;
         match field {
-            Field::TimeLimitInMinutes => minutes(),
-            Field::TimeLimit => minutes().filter(Self::is_zero),
-            _ => fields.number(field).map(Self::from_secs),
+            Field::TimeLimitInMinutes => number::whole_minutes(value),
+            Field::TimeLimit => number::whole_minutes(value).filter(Self::is_zero),
+            _ => number::number(value).map(Self::from_secs),
         }
     }
 

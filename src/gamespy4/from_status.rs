@@ -84,29 +84,39 @@ fn put_rules(
     required: &[Required<'_>],
     template: &mut Template,
 ) {
-    let has_mutators = required
-        .iter()
-        .any(|written| written.entry.field == Field::MutatorBits);
     for (key, value) in &status.rules {
         let (key, value) = (wire(key), wire(value));
         // A key that begins with a section's type would be read as a section.
         let can_be_sent = key.first().is_some_and(|&first| first > 2);
-        let known = Key::find(&key);
-        let is_required = required
-            .iter()
-            .any(|written| known == Some(written.entry.key));
-        let field = known.and_then(|key| profile.field_of(key));
-        let is_foreign = known.is_some_and(|key| profile.is_foreign_mark(key, &value));
-        let contradicts = match field {
-            Some(Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses) => has_mutators,
-            Some(field) => is_false(field, status) && number::boolean(&value) == Some(true),
-            None => false,
-        };
-        if can_be_sent && !is_required && !contradicts && !is_foreign {
+        let is_left_out = |known| is_left_out(known, &value, status, profile, required);
+        if can_be_sent && !Key::find(&key).is_some_and(is_left_out) {
             put_text(&key, MAX_KEY, &mut template.bytes);
             put_text(&value, MAX_VALUE, &mut template.bytes);
         }
     }
+}
+
+/// Whether a rule is not written.
+fn is_left_out(
+    key: Key,
+    value: &[u8],
+    status: &ServerStatus,
+    profile: &Profile,
+    required: &[Required<'_>],
+) -> bool {
+    let mut entries = required.iter().map(|written| written.entry);
+    if entries.any(|entry| entry.key == key) {
+        return true;
+    }
+    let contradicts = match profile.field_of(key) {
+        Some(Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses) => {
+            let mut entries = required.iter().map(|written| written.entry);
+            entries.any(|entry| entry.field == Field::MutatorBits)
+        }
+        Some(field) => is_false(field, status) && number::boolean(value) == Some(true),
+        None => false,
+    };
+    contradicts || profile.is_foreign_mark(key, value)
 }
 
 /// Whether a field of yes and no is known to be false. One key with a yes would contradict it.

@@ -9,10 +9,12 @@ use crate::model::Text;
 /// without a known name is left out.
 pub(super) fn read(fields: &Fields<'_>) -> Option<Vec<Text>> {
     let bits = fields.get(Field::MutatorBits);
+    let custom = fields.get_any(Field::MutatorNames);
+    // Most engines have neither.
+    bits.or(custom)?;
     let version = fields.get(Field::Version);
     let lists_classes = fields.get_any(Field::MutatorClasses).is_some();
     let official = bits.and_then(|bits| ut3::mutators(bits, version, lists_classes));
-    let custom = fields.get_any(Field::MutatorNames);
     if official.is_none() && custom.is_none() {
         return None;
     }

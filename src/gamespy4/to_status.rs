@@ -143,11 +143,14 @@ fn player_count(fields: &Fields<'_>) -> Option<u32> {
 
 /// The number of bots: counted in a complete list, else the server's own count.
 fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -> Option<u32> {
-    let listed = u32::try_from(answer.players().len()).unwrap_or(u32::MAX);
-    let counted = fields.first(&[Field::Players, Field::People]);
-    let counted: Option<u32> = counted.and_then(number::number);
-    let lists_everyone = answer.completeness().is_complete() && counted <= Some(listed);
-    let listed = players.filter(|_| lists_everyone).and_then(listed_bots);
+    let lists_everyone = || {
+        let listed = u32::try_from(answer.players().len()).unwrap_or(u32::MAX);
+        let counted = fields.first(&[Field::Players, Field::People]);
+        let counted: Option<u32> = counted.and_then(number::number);
+        answer.completeness().is_complete() && counted <= Some(listed)
+    };
+    let listed = players.and_then(listed_bots);
+    let listed = listed.filter(|_| lists_everyone());
     listed.or_else(|| counted_bots(fields))
 }
 
