@@ -396,8 +396,8 @@ impl RateControl {
         }
     }
 
-    /// Changes the rate by what happened in the time since the latest review. Returns the present
-    /// round-trip time if the rate was cut because it is too long.
+    /// Changes the rate by the bytes, drops and round trips since the latest review. Returns the
+    /// present round-trip time if the rate was cut because it is too long.
     fn review(&mut self, passed: Duration, rtts: &mut RttWindow) -> Option<Duration> {
         let arrived = std::mem::take(&mut self.received) / passed.as_secs_f64();
         let has_drops = std::mem::take(&mut self.has_drops);

@@ -220,7 +220,8 @@ impl Outbox {
         Err(Dropped)
     }
 
-    /// Drops a random list that waits, for a new one. The key of a source is random for others.
+    /// Replaces a random list that waits. The key of the new one's source is random to everybody
+    /// without the secret.
     fn replace_one(&mut self, list: List) {
         let waiting = usize::try_from(list.source % WAITING).unwrap_or_default();
         self.lists.remove(waiting.saturating_add(1));
