@@ -255,10 +255,7 @@ impl<'a> Request<'a> {
             }
             Command::HeartbeatPairs { port, game } => {
                 put(br"\heartbeat\", &[]);
-                number::put((*port).into(), out);
-                out.put_slice(br"\gamename\");
-                out.put_slice(game);
-                out.put_u8(b'\\');
+                put_heartbeat_pairs(*port, game, out);
             }
             Command::StatusHeartbeat { status } => {
                 put(b"heartbeat\n", &[]);
@@ -269,12 +266,7 @@ impl<'a> Request<'a> {
             Command::ShortList if self.hexen_world => out.put_slice(b"\xffc\0"),
             Command::ShortList => out.put_slice(b"c\n\0"),
             Command::ShortHeartbeat { sequence, players } => {
-                out.put_u8(b'a');
-                for number in [sequence, players] {
-                    out.put_u8(b'\n');
-                    number::put((*number).into(), out);
-                }
-                out.put_u8(b'\n');
+                put_short_heartbeat(*sequence, *players, out);
             }
             Command::ShortShutdown => out.put_slice(b"C\n"),
             Command::MasterPing => out.put_slice(b"k\0"),
@@ -339,6 +331,24 @@ impl<'a> Request<'a> {
             | Command::MasterPing => Ok(()),
         }
     }
+}
+
+/// Writes the pairs of Elite Force's heartbeat, after `\heartbeat\`.
+fn put_heartbeat_pairs(port: u16, game: &[u8], out: &mut impl BufMut) {
+    number::put(port.into(), out);
+    out.put_slice(br"\gamename\");
+    out.put_slice(game);
+    out.put_u8(b'\\');
+}
+
+/// Writes the heartbeat of QuakeWorld.
+fn put_short_heartbeat(sequence: u32, players: u32, out: &mut impl BufMut) {
+    out.put_u8(b'a');
+    for number in [sequence, players] {
+        out.put_u8(b'\n');
+        number::put(number.into(), out);
+    }
+    out.put_u8(b'\n');
 }
 
 /// A challenge made from a number. It holds letters and digits only, which no server refuses,
