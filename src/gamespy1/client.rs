@@ -223,7 +223,8 @@ impl StatusQuery {
 
     /// Whether this answer is final: another request would not improve it.
     fn is_final(&mut self, best: &Answer) -> bool {
-        if best.completeness().is_complete() {
+        // Another request would not show rows that a value hides.
+        if best.completeness_with_all_rows().is_complete() {
             return true;
         }
         if self.is_ended {

@@ -51,7 +51,8 @@ impl Answer {
         answers.max_by_key(|answer| {
             let rank = answer.body.rank;
             // Numbers are better evidence than missing rows.
-            let is_complete = !rank.shows_losses && answer.completeness().is_complete();
+            let is_complete =
+                !rank.shows_losses && answer.completeness_with_all_rows().is_complete();
             (rank, is_complete, answer.raw().len())
         })
     }
