@@ -37,13 +37,14 @@ pub(super) fn continuation<'a>(key: &[u8], input: &'a [u8]) -> Parsed<'a, &'a [u
         None => malformed(input),
     };
     let misplaced = |input| {
+        let found = misplaced(input)?;
         let (_, text) = token(input)?;
         // Only a name can be any text.
         let may_be_known = row.is_some_and(|row| row.is_name());
         if is_known(text) && !may_be_known {
             return malformed(input);
         }
-        misplaced(input)
+        Ok(found)
     };
     recognize(alt((of_row, misplaced))).parse(input)
 }
