@@ -227,6 +227,11 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: SCAN_OPTIONS,
+        code: "least.clamp(Duration::from_millis(10), Duration::from_secs(60))",
+        sentences: &[Sentence(SCAN_OPTIONS, "The range is 10 ms–1 min")],
+    },
+    Fact {
+        file: SCAN_OPTIONS,
         code: "window: 32_768,",
         sentences: &[Sentence(MANY_SERVERS, "| 32,768 queries |")],
     },
