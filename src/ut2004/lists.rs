@@ -6,8 +6,9 @@
 //!   0, which can be team scores. Either all players are in a team, or none is. A list with more
 //!   has spectators, and others may be missing.
 //! - Rules: one datagram of at most 450 bytes begins with the stock game's first rule.
-//! - Either: two replies have the same entries. A reply between the two has no other entries. Two
-//!   replies without any datagram of players confirm nothing if the info counts players.
+//! - Either: two replies have the same entries. A reply between the two, or one without an end, has
+//!   no other entries. Two replies without any datagram of players confirm nothing if the info
+//!   counts players.
 //!
 //! One of these facts proves a list that has an end: a datagram of at most 450 bytes. A list
 //! without it looks like one whose last datagrams never arrive. It needs both facts: the count of
@@ -328,17 +329,22 @@ impl List {
         are_counted && !self.reply.has_datagrams()
     }
 
-    /// Whether the current reply has the same entries as an earlier one, and no reply had more. A
-    /// reply between the two may lack entries, if a datagram was lost, but not have others.
+    /// Whether the current reply has the same entries as an earlier one, and no reply had more. Other
+    /// replies may lack entries, if a datagram was lost. They have entries of their own only if the
+    /// list changed after them: they are older, and they have an end. If they have none, the
+    /// current reply lacks them.
     fn is_repeated(&self) -> bool {
         let is_same = |earlier: &ListReply| earlier.has_same_entries(&self.reply);
         let Some(same_at) = self.earlier.iter().rposition(is_same) else {
             return false;
         };
-        let mut between = self.earlier.iter().skip(same_at).skip(1);
+        let is_explained = |(at, earlier): (usize, &ListReply)| {
+            let is_older = at < same_at && earlier.is_ended();
+            at == same_at || is_older || self.reply.has_names_of(earlier)
+        };
         self.reply.is_sound()
             && self.is_largest()
-            && between.all(|earlier| self.reply.has_names_of(earlier))
+            && self.earlier.iter().enumerate().all(is_explained)
     }
 
     /// Whether no earlier reply had more entries.
