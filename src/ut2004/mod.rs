@@ -59,8 +59,8 @@
 //! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those
 //!   of the stock game do.
 //! - Either: two replies have the same entries (pings, scores and values may differ). A reply
-//!   between the two has no other entries. If the info counts players, at least one datagram of
-//!   players must have arrived.
+//!   between the two, or one without an end, has no other entries. If the info counts players, at
+//!   least one datagram of players must have arrived.
 //!
 //! One of them proves a list that has an end. About one list in fifteen ends with a longer datagram,
 //! and looks like a list whose last datagrams never arrived. Players without an end need both: the
