@@ -10,8 +10,8 @@ use crate::protocol::Protocol;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// Matches on the protocol and evaluates the expression with the value of that protocol. A second
-/// name in it is the function that wraps an answer of the protocol in [`Answer`].
+/// Matches on the protocol and evaluates the expression with the value of that protocol. The second
+/// name, if there is one, wraps an answer of the protocol in [`Answer`].
 macro_rules! each {
     ($value:expr, $inner:ident $(, $wrap:ident)? => $result:expr) => {
         match $value {

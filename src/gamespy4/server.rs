@@ -71,8 +71,8 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// These rules are left out:
 ///
 /// - a rule that contradicts the mutators of the status, or a field that is false there;
-/// - a rule that is the mark of another engine, such as `game_id` with `MINECRAFT` or a numbered
-///   key of Unreal Tournament 3: clients would read all keys as those of that engine.
+/// - a rule that is the mark of another engine, because clients would read all keys as those of
+///   that engine. Examples are `game_id` with `MINECRAFT`, and numbered keys of Unreal Tournament 3.
 ///
 /// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers
 /// do: GameQ (Bf2.php) and qstat (`-gs3`) send only such requests. Such a request is read with

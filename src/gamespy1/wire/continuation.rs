@@ -77,8 +77,8 @@ fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
     malformed(input)
 }
 
-/// Whether a key of a row has no value, not even a separator before it: instead of a value, another
-/// key of the row follows, and the value of that key.
+/// Whether a key of a row has no value, not even a separator before it. Then another key of the row
+/// follows, and the value of that key.
 pub(super) fn lacks_value(key: &[u8], input: &[u8]) -> bool {
     let next = text(input).ok().and_then(|(_, text)| RowKey::parse(text));
     let (Some(row), Some(next)) = (RowKey::parse(key), next) else {

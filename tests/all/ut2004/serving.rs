@@ -66,7 +66,7 @@ fn a_field_outweighs_the_rules_that_contradict_it() {
         rules,
         [
             "ServerMode=dedicated",
-            // These two agree with the status, or it says nothing.
+            // The status has no limit of time, and agrees with the version.
             "TimeLimit=20",
             "ServerVersion=3369",
             "Translocator=True",
