@@ -93,7 +93,7 @@ impl Timing {
         self.timeout.get()
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "games", feature = "tokio"))]
     pub(crate) const fn retry_after(&self) -> Duration {
         self.retry_after.get()
     }
