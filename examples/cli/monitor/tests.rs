@@ -828,9 +828,10 @@ fn servers_share_a_fixed_port() {
         for world in super::worlds() {
             running.push(world.start(0).await.unwrap());
         }
-        let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        let local = free.local_addr().unwrap();
-        drop(free);
+        // Below the ports that the system gives to the sockets of other tests.
+        let mut ports = 21_000..22_000;
+        let free = ports.find_map(|port| std::net::UdpSocket::bind(("127.0.0.1", port)).ok());
+        let local = free.unwrap().local_addr().unwrap();
         let sender = Sender {
             client: Client::new().unwrap(),
             port: Port::new(Some(local)),
