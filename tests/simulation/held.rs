@@ -44,6 +44,10 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 status.completeness.is_complete(),
                 status.map.map(|map| map.to_string()),
             );
+            // Two values with separators can hide the rows between them.
+            let hides_rows = status
+                .player_count
+                .is_some_and(|count| status.players.len() < count as usize);
             // Without numbers, a text anywhere is taken for one; otherwise only at the beginning or
             // end of a datagram.
             let is_misread = held[0]
@@ -51,7 +55,7 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 .iter()
                 .any(|bytes| has_text_as_end(bytes, *form));
             let is_right = map == Some(held[0].map())
-                && (complete || is_misread || *form == Form::SeriousSam)
+                && (complete || is_misread || hides_rows || *form == Form::SeriousSam)
                 || *form == Form::SeriousSam && !complete;
             (!is_right).then(|| format!("{}, map {map:?}", status.completeness))
         }
@@ -76,6 +80,10 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 status.completeness.is_complete(),
                 status.map.map(|map| map.to_string()),
             );
+            // Two values with separators can hide the rows between them.
+            let hides_rows = status
+                .player_count
+                .is_some_and(|count| status.players.len() < count as usize);
             if !complete || map.as_deref() == Some(&held[0].map) && names == held[0].players {
                 return None;
             }
