@@ -80,10 +80,6 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 status.completeness.is_complete(),
                 status.map.map(|map| map.to_string()),
             );
-            // Two values with separators can hide the rows between them.
-            let hides_rows = status
-                .player_count
-                .is_some_and(|count| status.players.len() < count as usize);
             if !complete || map.as_deref() == Some(&held[0].map) && names == held[0].players {
                 return None;
             }
