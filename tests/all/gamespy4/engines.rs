@@ -360,10 +360,7 @@ fn the_marks_of_another_engine_are_left_out() {
         (Engine::UnrealTournament3, Some("p268435703")),
     ] {
         let service = Service::new(engine);
-        let replies = match engine {
-            Engine::GameSpy2 => crate::gamespy4::gamespy2::ask(&served, &service),
-            _ => ask_with(Selection::ALL, &served, &service),
-        };
+        let replies = ask_everything(&served, &service);
         let answer = decode(replies).unwrap();
         for key in ["game_id", "p268435703", "bf2142_ranked"] {
             assert_eq!(
@@ -402,25 +399,32 @@ fn rules_that_agree_with_the_mutators_stay() {
     }
 }
 
+const ENGINES: [Engine; 5] = [
+    Engine::Qr2,
+    Engine::UnrealTournament3,
+    Engine::Battlefield2,
+    Engine::GameSpy2,
+    Engine::Minecraft,
+];
+
+/// The replies to a request for everything, in the form that the engine answers.
+fn ask_everything(served: &ServerStatus, service: &Service) -> Vec<bytes::Bytes> {
+    match service.engine() {
+        Engine::GameSpy2 => crate::gamespy4::gamespy2::ask(served, service),
+        _ => ask_with(Selection::ALL, served, service),
+    }
+}
+
 /// A reply that its bound cannot hold is shortened, not left out.
 #[test]
 fn a_long_text_and_a_small_bound_do_not_silence_a_server() {
-    for engine in [
-        Engine::Qr2,
-        Engine::UnrealTournament3,
-        Engine::Battlefield2,
-        Engine::GameSpy2,
-        Engine::Minecraft,
-    ] {
+    for engine in ENGINES {
         let mut served = ServerStatus::default();
         served.name = Some("n".repeat(1000).into());
         served.rules.push("gamemode", &"g".repeat(1000));
         served.rules.push("plugins", &"p".repeat(1000));
         let service = Service::new(engine).with_max_reply(400);
-        let replies = match engine {
-            Engine::GameSpy2 => crate::gamespy4::gamespy2::ask(&served, &service),
-            _ => ask_with(Selection::ALL, &served, &service),
-        };
+        let replies = ask_everything(&served, &service);
         let length: usize = replies.iter().map(bytes::Bytes::len).sum();
         assert!((100..=400).contains(&length), "{engine:?}: {length}");
         let answer = decode(replies).unwrap();
@@ -456,19 +460,10 @@ fn a_reply_of_any_size_has_whole_numbers() {
             .collect::<Vec<_>>()
     };
     let known = ["600", "1.20.4", "30", "64", "7777"];
-    for engine in [
-        Engine::Qr2,
-        Engine::UnrealTournament3,
-        Engine::Battlefield2,
-        Engine::GameSpy2,
-        Engine::Minecraft,
-    ] {
+    for engine in ENGINES {
         for size in (40..600).step_by(7) {
             let service = Service::new(engine).with_max_reply(size);
-            let replies = match engine {
-                Engine::GameSpy2 => crate::gamespy4::gamespy2::ask(&served, &service),
-                _ => ask_with(Selection::ALL, &served, &service),
-            };
+            let replies = ask_everything(&served, &service);
             let length: usize = replies.iter().map(bytes::Bytes::len).sum();
             assert!(
                 (1..=size).contains(&length),
