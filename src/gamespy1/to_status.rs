@@ -129,8 +129,8 @@ impl<'a> Parts<'a> {
             rows.append(&mut self.teams);
             self.teams = std::mem::take(&mut rows);
         } else if named < rows.len() {
-            // The fields of the other rows are among the rules, in wire order. Few servers send such
-            // rows, so the pairs are read again only then.
+            // The fields of the other rows are among the rules, in wire order. Few servers send
+            // such rows, so the pairs are read again only then.
             self.rules = rules_and_other_rows(answer, &rows, own_echo);
             rows.retain(|row| row.name().is_some());
         }

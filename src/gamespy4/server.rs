@@ -72,7 +72,8 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 ///
 /// - a rule that contradicts the mutators of the status, or a field that is false there;
 /// - a rule that is the mark of another engine, because clients would read all keys as those of
-///   that engine. Examples are `game_id` with `MINECRAFT`, and numbered keys of Unreal Tournament 3.
+///   that engine. Examples are `game_id` with `MINECRAFT`, and numbered keys of Unreal Tournament
+///   3.
 ///
 /// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers
 /// do: GameQ (Bf2.php) and qstat (`-gs3`) send only such requests. Such a request is read with
@@ -263,9 +264,9 @@ pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, Pars
     Request::parse(datagram)
 }
 
-/// Writes as many players as fit, then as many rules: a rule never displaces a player. Where even the
-/// required keys do not fit, their values are shortened. Where empty lists do not fit either, the
-/// first keys are written alone.
+/// Writes as many players as fit, then as many rules: a rule never displaces a player. Where even
+/// the required keys do not fit, their values are shortened. Where empty lists do not fit either,
+/// the first keys are written alone.
 fn put_full(status: &ServerStatus, service: &Service, template: &mut Template) {
     let served = Served::of(service.engine);
     let max_bytes = match served.layout {

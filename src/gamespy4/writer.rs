@@ -309,8 +309,8 @@ fn min_room(fields: &[&[u8]], rows: usize) -> usize {
     headers.fold(2, usize::saturating_add).max(MIN_ROOM)
 }
 
-/// The space after the last row of a column, in bytes. The column's end comes there, then the header
-/// of the next column with its first row, or the end of the section.
+/// The space after the last row of a column, in bytes. The column's end comes there, then the
+/// header of the next column with its first row, or the end of the section.
 fn length_after_column(next: Option<&&[u8]>) -> usize {
     let Some(next) = next else {
         return 1;

@@ -18,7 +18,8 @@ use crate::time::after;
 /// Runs console commands on one Quake 3 server, no faster than servers allow.
 ///
 /// Commands run one after the other. A command is sent once, because a repeated one could run
-/// twice, and its answer is waited for until the client's timeout. The chapter `guide::rcon` lists the modes and their servers.
+/// twice, and its answer is waited for until the client's timeout. The chapter `guide::rcon` lists
+/// the modes and their servers.
 ///
 /// If a name has several addresses, they are tried one by one while they are unreachable. The first
 /// reachable one gets all later commands: no other address gets the password, even while the server

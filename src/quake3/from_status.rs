@@ -99,8 +99,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Leaves out the rules with these keys if they contradict a field with this value. Clients prefer
-    /// these keys to those of the field.
+    /// Leaves out the rules with these keys if they contradict a field with this value. Clients
+    /// prefer these keys to those of the field.
     fn leave_out(&mut self, keys: &[Key], value: &[u8]) {
         // An `infoResponse` has no rules.
         if self.is_info || value.is_empty() {
@@ -283,8 +283,8 @@ impl Writer<'_> {
         self.text(&self.status.mod_name).or_else(rule)
     }
 
-    /// Writes whether a password is needed and whether the server is dedicated, the numbers of people
-    /// and bots, and the version.
+    /// Writes whether a password is needed and whether the server is dedicated, the numbers of
+    /// people and bots, and the version.
     fn put_access(&mut self) {
         let (status, profile) = (self.status, self.profile);
         let is_left_out = self.is_info && profile.password.absence_means_none;
@@ -432,8 +432,9 @@ fn team(teams: &[Team], id: i32) -> Option<&Team> {
 }
 
 /// Appends the status's own rules, up to `limit` bytes of the infostring. A rule is left out if it
-/// does not fit, has no value, contradicts a field, or its key is already there. A key without a value makes ioquake3's
-/// `serverstatus` misread all later pairs, and id's `Info_SetValueForKey` never writes one.
+/// does not fit, has no value, contradicts a field, or its key is already there. A key without a
+/// value makes ioquake3's `serverstatus` misread all later pairs, and id's `Info_SetValueForKey`
+/// never writes one.
 pub(super) fn put_rules(fields: &mut Fields, status: &ServerStatus, form: Form, limit: usize) {
     let Fields { info, left_out } = fields;
     info.limit = limit;

@@ -40,9 +40,9 @@
 //! ```
 //!
 //! # Quake 2 and QuakeWorld
-//! The servers of these siblings of Quake 3 answer `status`, in [`Dialect::Quake2`](crate::Dialect::Quake2),
-//! [`Dialect::QuakeWorld`](crate::Dialect::QuakeWorld) and
-//! [`Dialect::HexenWorld`](crate::Dialect::HexenWorld).
+//! The servers of these siblings of Quake 3 answer `status`, in
+//! [`Dialect::Quake2`](crate::Dialect::Quake2), [`Dialect::QuakeWorld`](crate::Dialect::QuakeWorld)
+//! and [`Dialect::HexenWorld`](crate::Dialect::HexenWorld).
 //!
 //! ```text
 //!  request          FF FF FF FF "status" 0A                 QuakeWorld: flags before 0A

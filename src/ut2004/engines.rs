@@ -130,7 +130,8 @@ pub(super) enum Words {
     Modes,
     /// `Enabled` and `Disabled`. They are not written.
     Enabled,
-    /// The rule is there only if the field is true. It is not written, because its value is unknown.
+    /// The rule is there only if the field is true. It is not written, because its value is
+    /// unknown.
     Present,
 }
 

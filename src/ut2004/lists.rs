@@ -145,8 +145,8 @@ impl Lists {
             Kind::Rules => &mut self.rules,
             Kind::Players => &mut self.players,
         };
-        // A list that is over takes nothing more, and a copy adds nothing. Such a datagram is still a
-        // reply, if it can be read.
+        // A list that is over takes nothing more, and a copy adds nothing. Such a datagram is still
+        // a reply, if it can be read.
         if list.state != State::Asked || list.reply.has(datagram) {
             return Response::parse(datagram, limits).map(drop);
         }
@@ -329,9 +329,9 @@ impl List {
         are_counted && !self.reply.has_datagrams()
     }
 
-    /// Whether the current reply has the same entries as an earlier one, and no reply had more. Other
-    /// replies may lack entries, if a datagram was lost. They have entries of their own only if the
-    /// list changed after them: they are older, and they have an end. If they have none, the
+    /// Whether the current reply has the same entries as an earlier one, and no reply had more.
+    /// Other replies may lack entries, if a datagram was lost. They have entries of their own only
+    /// if the list changed after them: they are older, and they have an end. If they have none, the
     /// current reply lacks them.
     fn is_repeated(&self) -> bool {
         let is_same = |earlier: &ListReply| earlier.has_same_entries(&self.reply);

@@ -50,8 +50,8 @@
 //! # When a list is complete
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is
 //! longer than 450 bytes. So the last datagram of a list is usually a shorter one, its end (every
-//! capture agrees). If a datagram in the middle is lost, nothing shows it. Three things confirm that
-//! a list is complete:
+//! capture agrees). If a datagram in the middle is lost, nothing shows it. Three things confirm
+//! that a list is complete:
 //!
 //! - Players: exactly as many are listed as the info record counts, apart from team scores. Either
 //!   all players are in a team, or none is. A list with more has spectators, and others may be
@@ -62,9 +62,9 @@
 //!   between the two, or one without an end, has no other entries. If the info counts players, at
 //!   least one datagram of players must have arrived.
 //!
-//! One of them proves a list that has an end. About one list in fifteen ends with a longer datagram,
-//! and looks like a list whose last datagrams never arrived. Players without an end need both: the
-//! count, and a second reply.
+//! One of them proves a list that has an end. About one list in fifteen ends with a longer
+//! datagram, and looks like a list whose last datagrams never arrived. Players without an end need
+//! both: the count, and a second reply.
 //!
 //! A reply with fewer entries than an earlier one is never proved.
 //!

@@ -145,7 +145,8 @@ impl<'a> Iterator for Pairs<'a> {
     }
 }
 
-/// Whether the key of a player's name is in the place of a value, or a text is left after all pairs.
+/// Whether the key of a player's name is in the place of a value, or a text is left after all
+/// pairs.
 fn has_misplaced_text(raw: &[u8]) -> bool {
     let separators = |text: Option<&[u8]>| {
         let text = text.unwrap_or_default();

@@ -99,10 +99,10 @@ impl<'a> Response<'a> {
     ///
     /// Rows of players and teams are included.
     ///
-    /// A value that contains `\` ends at it, except a player's name, and the texts that follow change
-    /// places. In a fragment from SWAT 4's AdminMod, the first token can be the value of a key in the
-    /// fragment before. An [`Answer`](crate::gamespy1::Answer), also of this datagram alone, reads
-    /// such values as a whole.
+    /// A value that contains `\` ends at it, except a player's name, and the texts that follow
+    /// change places. In a fragment from SWAT 4's AdminMod, the first token can be the value of a
+    /// key in the fragment before. An [`Answer`](crate::gamespy1::Answer), also of this datagram
+    /// alone, reads such values as a whole.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         self.fields().pairs()
     }

@@ -88,8 +88,8 @@ const MAX_EVENTS: usize = 256;
 const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE_LENGTH;
 /// Bytes of a `getinfo` before its challenge.
 const HEAD: usize = 12;
-/// The maximum number of bytes that a `getinfo` has more than the heartbeat. The shortest heartbeats
-/// of known servers have 16 (Ezz-lol/boiii-free; HeartbeatingForCenturies/s1x-client).
+/// The maximum number of bytes that a `getinfo` has more than the heartbeat. The shortest
+/// heartbeats of known servers have 16 (Ezz-lol/boiii-free; HeartbeatingForCenturies/s1x-client).
 const MAX_EXCESS: usize = 4;
 
 /// A master server of Quake 3: lists the servers that send heartbeats.
@@ -100,8 +100,8 @@ const MAX_EXCESS: usize = 4;
 ///
 /// Nothing is kept of a server that has not proved its address. The challenge in the master's
 /// `getinfo` is a keyed hash of address, time and heartbeat tag. It is computed again to check the
-/// `infoResponse` that quotes it. A forged heartbeat costs the master one datagram, at most four bytes
-/// longer than the heartbeat, and no memory.
+/// `infoResponse` that quotes it. A forged heartbeat costs the master one datagram, at most four
+/// bytes longer than the heartbeat, and no memory.
 ///
 /// # After a failure
 /// A master does not see failures: a `getinfo` or a list that is lost is requested again by its
@@ -391,8 +391,8 @@ impl Master {
 
     /// Answers a heartbeat of this length with a `getinfo`.
     ///
-    /// A sign-off, which a server sends when it ends, changes nothing: it may be forged. The server's
-    /// entry expires later (dpmaster ignores sign-offs too, src/messages.c).
+    /// A sign-off, which a server sends when it ends, changes nothing: it may be forged. The
+    /// server's entry expires later (dpmaster ignores sign-offs too, src/messages.c).
     fn handle_heartbeat(
         &mut self,
         now: Instant,

@@ -29,9 +29,9 @@ pub struct Options {
     pub only: Vec<String>,
     /// Games whose servers are not listed; default empty.
     pub except: Vec<String>,
-    /// Further heartbeat tags and the games they name, in addition to those of the known engines: see
-    /// [`Master::knows_tag`](super::Master::knows_tag). A tag needs two letters: a master must not
-    /// answer a heartbeat with a much longer datagram.
+    /// Further heartbeat tags and the games they name, in addition to those of the known engines:
+    /// see [`Master::knows_tag`](super::Master::knows_tag). A tag needs two letters: a master must
+    /// not answer a heartbeat with a much longer datagram.
     pub tags: Vec<(String, String)>,
     /// Lists that one IPv4 address or IPv6 /64 gets at once; default 4.
     pub lists_in_a_row: u16,

@@ -310,8 +310,8 @@ pub(crate) fn encode_heartbeat(tag: &str, out: &mut Vec<u8>) {
     .put(out);
 }
 
-/// The heartbeat tag of the game's own servers, or the tag for every game with a name if masters list
-/// this status only with that.
+/// The heartbeat tag of the game's own servers, or the tag for every game with a name if masters
+/// list this status only with that.
 pub(crate) fn tag_of(status: &ServerStatus, service: &Service) -> &'static str {
     let own = from_status::profile(status, service.engine).heartbeat.tag;
     let default = engines::DEFAULT.heartbeat.tag;

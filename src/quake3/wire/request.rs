@@ -142,8 +142,8 @@ pub enum Command<'a> {
         /// The game: `STEF1`.
         game: &'a [u8],
     },
-    /// The same with the server's status, as Quake 2's servers send it: `heartbeat`, a line feed and
-    /// an infostring (id-Software/Quake-2, server/sv_main.c, `Master_Heartbeat`).
+    /// The same with the server's status, as Quake 2's servers send it: `heartbeat`, a line feed
+    /// and an infostring (id-Software/Quake-2, server/sv_main.c, `Master_Heartbeat`).
     StatusHeartbeat {
         /// The status: the infostring, a line feed, and the player lines.
         status: &'a [u8],

@@ -357,8 +357,8 @@ fn without_end(info: &[u8], form: Form, is_quoted: bool, is_closed: bool) -> &[u
     let last = info.iter().rposition(|byte| !is_padding(byte));
     let length = last.map_or(0, |last| last.saturating_add(1));
     let info = info.get(..length).unwrap_or_default();
-    // Soldier of Fortune's servers write a separator after the last value (Unity-Technologies/qstat,
-    // qstat.c).
+    // Soldier of Fortune's servers write a separator after the last value
+    // (Unity-Technologies/qstat, qstat.c).
     let may_have_separator = form == Form::Quake2 && is_closed;
     match info.strip_suffix(b"\\") {
         Some(whole) if may_have_separator && InfoString::new(info).has_odd_key() => whole,

@@ -222,8 +222,8 @@ fn quake_world_line(line: &[u8]) -> Parsed<'_, QuakeWorldLine<'_>> {
     Ok((rest, line))
 }
 
-/// Whether a line of QuakeWorld describes a stream of QTV and not a player. Requests with flag 32 ask
-/// for such lines.
+/// Whether a line of QuakeWorld describes a stream of QTV and not a player. Requests with flag 32
+/// ask for such lines.
 pub(crate) fn is_stream(line: &[u8]) -> bool {
     stream(line).is_ok()
 }

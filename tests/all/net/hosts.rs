@@ -309,8 +309,8 @@ fn an_address_with_an_interface_is_taken_in_every_spelling() {
                 Server::from(("fe80::1%lo", 27960)),
                 Server::from(("fe80::1%1", 27960)),
             ] {
-                // On a busy machine, the server's task may wait for its turn, and the first requests
-                // in a new namespace may be lost.
+                // On a busy machine, the server's task may wait for its turn, and the first
+                // requests in a new namespace may be lost.
                 let timing = Timing::default().with_timeout(30 * SECOND).with_retries(8);
                 let patient = client().with_timing(timing).with_deadline(60 * SECOND);
                 let outcome = patient.query(Protocol::Quake3, server.clone()).await;
