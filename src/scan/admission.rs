@@ -27,8 +27,9 @@ const REQUESTS_PER_SAMPLE: u32 = 64;
 const USUAL_DATAGRAMS: f64 = 0.3;
 /// The longest silence that counts as a pause of this machine, while few servers have answered.
 const MAX_PAUSE_AT_START: Duration = Duration::from_millis(10);
-/// The same once [`REQUESTS_PER_SAMPLE`] servers have answered.
+/// The same once [`MANY_ANSWERS`] have come.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
+const MANY_ANSWERS: u32 = 64;
 
 /// Bytes a second at the start of a scan, both directions: 160 Mbit/s, which a home line tolerates
 /// for the first round trip.
@@ -73,24 +74,27 @@ pub(super) struct Admission {
     rate: Option<RateControl>,
     rtts: RttWindow,
     silence: Silence,
-    /// The latest review of rate and space; later if it waits for replies at a new rate.
-    reviewed_at: Instant,
+    /// When the present interval between two reviews of rate and space began. It is in the future
+    /// while replies at a new rate cannot have arrived yet.
+    interval_start: Instant,
 }
 
 impl Admission {
     pub(super) fn new(options: &ScanOptions, now: Instant) -> Self {
-        let initial_rate = match (options.bytes_per_second, options.rate) {
+        let initial_rate = if let Some(bytes) = options.bytes_per_second {
             // Exact, because the number is far below 2^53.
-            (Some(bytes), _) => Some(bytes as f64),
-            (None, Some(_)) => None,
-            (None, None) => Some(INITIAL_RATE),
+            Some(bytes as f64)
+        } else if options.rate.is_some() {
+            None
+        } else {
+            Some(INITIAL_RATE)
         };
         Self {
             slots: Slots::new(DEFAULT_RECEIVE_BUFFER),
             rate: initial_rate.map(RateControl::new),
             rtts: RttWindow::default(),
             silence: Silence::default(),
-            reviewed_at: now,
+            interval_start: now,
         }
     }
 
@@ -103,26 +107,26 @@ impl Admission {
     pub(super) fn handle_time(&mut self, now: Instant) {
         self.review(now);
         while let Some(oldest) = self.slots.oldest()
-            && self.frees_at().is_none_or(|end| end <= now)
+            && self.frees_at(&oldest) <= now
         {
             self.release(oldest.request);
         }
     }
 
     fn review(&mut self, now: Instant) {
-        let passed = now.saturating_duration_since(self.reviewed_at);
+        let passed = now.saturating_duration_since(self.interval_start);
         if passed < self.rtts.review_interval() {
             return;
         }
-        self.reviewed_at = now;
+        self.interval_start = now;
         self.slots.was_shrunk = false;
         let Some(rate) = &mut self.rate else {
             return;
         };
-        if let Some(delayed) = rate.review(passed, &mut self.rtts) {
+        if let RateChange::CutForDelay { rtt } = rate.review(passed, &mut self.rtts) {
             // The next review counts replies to requests at the new rate. They arrive a round trip
             // later.
-            self.reviewed_at = after(now, delayed);
+            self.interval_start = after(now, rtt);
         }
     }
 
@@ -131,7 +135,9 @@ impl Admission {
         if !self.is_full() {
             return None;
         }
-        self.frees_at().filter(|&end| end > now)
+        let oldest = self.slots.oldest()?;
+        let frees_at = self.frees_at(&oldest);
+        (frees_at > now).then_some(frees_at)
     }
 
     /// Counts a request, and returns its number.
@@ -151,10 +157,10 @@ impl Admission {
     }
 
     /// Counts a datagram of this many bytes, headers included. `request` is the number of the
-    /// request that it answers, or 0.
+    /// request that it answers, or [`NO_REQUEST`].
     pub(super) fn received(&mut self, now: Instant, bytes: u64, request: u64) {
         self.silence.since = Some(now);
-        self.silence.answered = self.silence.answered.max(request);
+        self.silence.latest_answered = self.silence.latest_answered.max(request);
         if let Some(rate) = &mut self.rate {
             // Exact, because the number is far below 2^53.
             rate.received += bytes as f64;
@@ -175,16 +181,25 @@ impl Admission {
         }
     }
 
-    /// The time at which the oldest request frees its slot without a reply.
-    fn frees_at(&self) -> Option<Instant> {
-        let oldest = self.slots.oldest()?;
-        let hold_end = oldest.sent_at.checked_add(self.hold())?;
-        let silent_since = self.silence.since?;
-        if hold_end <= silent_since || !self.may_be_pause(oldest.request) {
-            return Some(hold_end);
+    /// The time at which a request frees its slot without a reply. It is the end of its hold, or
+    /// later if this machine may pause: the reply can then wait in the buffer.
+    fn frees_at(&self, sent: &Sent) -> Instant {
+        let hold_end = after(sent.sent_at, self.hold());
+        let Some(silent_since) = self.silence.since else {
+            return hold_end;
+        };
+        // If a datagram was read after the hold, a waiting reply would have been read too.
+        let was_read_after_hold = silent_since >= hold_end;
+        // Replies come in about the order of their requests.
+        let has_later_reply = self.silence.latest_answered > sent.request;
+        // A silence is normal if few servers answer.
+        let are_replies_usual = self.slots.datagrams_per_request.mean >= USUAL_DATAGRAMS;
+        let may_be_pause = are_replies_usual && !was_read_after_hold && !has_later_reply;
+        if !may_be_pause {
+            return hold_end;
         }
-        let pause_end = silent_since.checked_add(self.max_pause())?;
-        Some(hold_end.max(pause_end))
+        let pause_end = after(silent_since, self.max_pause());
+        hold_end.max(pause_end)
     }
 
     /// How long a request without a reply holds its slot.
@@ -195,16 +210,9 @@ impl Admission {
         }
     }
 
-    /// Whether the present silence can be a pause of this machine: replies are usual, and no later
-    /// request than this one has had a reply.
-    fn may_be_pause(&self, request: u64) -> bool {
-        let are_replies_usual = self.slots.datagrams.per_request >= USUAL_DATAGRAMS;
-        are_replies_usual && self.silence.answered <= request
-    }
-
     /// The longest silence that counts as a pause of this machine.
     const fn max_pause(&self) -> Duration {
-        if self.rtts.samples >= REQUESTS_PER_SAMPLE {
+        if self.rtts.samples >= MANY_ANSWERS {
             MAX_PAUSE
         } else {
             MAX_PAUSE_AT_START
@@ -228,14 +236,17 @@ impl Admission {
     }
 }
 
-/// The time of the latest datagram. A silence can be a pause of this machine, if it is busy:
-/// replies then wait in the buffer, and their requests keep their slots.
+/// The number of no request. Numbers count from 1.
+pub(super) const NO_REQUEST: u64 = 0;
+
+/// The present silence. It can be a pause of this machine, if it is busy: replies then wait in the
+/// buffer, and their requests keep their slots.
 #[derive(Debug, Default)]
 struct Silence {
-    /// The latest datagram, or the first request.
+    /// The time of the latest datagram; before the first, of the first request.
     since: Option<Instant>,
-    /// The number of the latest request that had a reply.
-    answered: u64,
+    /// The latest of the requests that had a reply, or [`NO_REQUEST`].
+    latest_answered: u64,
 }
 
 /// Slots for replies in the receive buffer: datagrams that fit it ÷ datagrams that one request
@@ -250,9 +261,9 @@ struct Slots {
     was_shrunk: bool,
     /// The send time of each request that holds a slot, by its number.
     held: BTreeMap<u64, Instant>,
-    /// The number of the latest request, from 1 on.
+    /// The number of the latest request, or [`NO_REQUEST`].
     latest: u64,
-    datagrams: DatagramsPerRequest,
+    datagrams_per_request: DatagramsPerRequest,
 }
 
 /// A request that holds a slot.
@@ -269,8 +280,8 @@ impl Slots {
             usable: 0.0,
             was_shrunk: false,
             held: BTreeMap::new(),
-            latest: 0,
-            datagrams: DatagramsPerRequest::default(),
+            latest: NO_REQUEST,
+            datagrams_per_request: DatagramsPerRequest::default(),
         };
         slots.set_receive_buffer(receive_buffer);
         slots
@@ -300,12 +311,12 @@ impl Slots {
 
     fn release(&mut self, request: u64) {
         if self.held.remove(&request).is_some() {
-            self.datagrams.count_request();
+            self.datagrams_per_request.count_request();
         }
     }
 
     fn received(&mut self) {
-        self.datagrams.count_datagram();
+        self.datagrams_per_request.count_datagram();
         // After drops, each datagram that arrives gives back a part of the space.
         if self.usable < self.capacity {
             self.usable += self.usable.recip();
@@ -321,7 +332,8 @@ impl Slots {
 
     /// Requests whose replies fit the buffer.
     fn fitting(&self) -> f64 {
-        (self.usable / self.datagrams.per_request.max(1.0)).max(MIN_SLOTS)
+        let datagrams_per_request = self.datagrams_per_request.mean.max(1.0);
+        (self.usable / datagrams_per_request).max(MIN_SLOTS)
     }
 }
 
@@ -329,7 +341,7 @@ impl Slots {
 /// quarter per sample.
 #[derive(Debug)]
 struct DatagramsPerRequest {
-    per_request: f64,
+    mean: f64,
     /// Requests and datagrams of the current sample.
     requests: u32,
     datagrams: u32,
@@ -338,7 +350,7 @@ struct DatagramsPerRequest {
 impl Default for DatagramsPerRequest {
     fn default() -> Self {
         Self {
-            per_request: INITIAL_DATAGRAMS,
+            mean: INITIAL_DATAGRAMS,
             requests: 0,
             datagrams: 0,
         }
@@ -349,18 +361,20 @@ impl DatagramsPerRequest {
     fn count_request(&mut self) {
         self.requests = self.requests.saturating_add(1);
         if self.requests == REQUESTS_PER_SAMPLE {
-            self.per_request = self.measured().max(self.per_request * 0.75);
-            (self.requests, self.datagrams) = (0, 0);
+            self.mean = self.sample_mean().max(self.mean * 0.75);
+            self.requests = 0;
+            self.datagrams = 0;
         }
     }
 
     fn count_datagram(&mut self) {
         self.datagrams = self.datagrams.saturating_add(1);
-        self.per_request = self.per_request.max(self.measured());
+        self.mean = self.mean.max(self.sample_mean());
     }
 
-    /// The mean of this sample: its datagrams divided by its requests.
-    fn measured(&self) -> f64 {
+    /// The datagrams so far divided by the requests of a whole sample. While the sample is
+    /// incomplete, its mean is at least this.
+    fn sample_mean(&self) -> f64 {
         f64::from(self.datagrams) / f64::from(REQUESTS_PER_SAMPLE)
     }
 }
@@ -385,6 +399,18 @@ struct RateControl {
     has_drops: bool,
 }
 
+/// The outcome of a review.
+enum RateChange {
+    Nothing,
+    Growth,
+    /// The kernel dropped datagrams.
+    CutForDrops,
+    /// Round trips became as long as this.
+    CutForDelay {
+        rtt: Duration,
+    },
+}
+
 impl RateControl {
     const fn new(rate: f64) -> Self {
         Self {
@@ -396,26 +422,28 @@ impl RateControl {
         }
     }
 
-    /// Changes the rate by the bytes, drops and round trips since the latest review. Returns the
-    /// present round-trip time if the rate was cut because it is too long.
-    fn review(&mut self, passed: Duration, rtts: &mut RttWindow) -> Option<Duration> {
-        let arrived = std::mem::take(&mut self.received) / passed.as_secs_f64();
+    /// Changes the rate by the bytes, drops and round trips since the latest review.
+    fn review(&mut self, passed: Duration, rtts: &mut RttWindow) -> RateChange {
+        let arrival_rate = std::mem::take(&mut self.received) / passed.as_secs_f64();
         let has_drops = std::mem::take(&mut self.has_drops);
         let was_limiting = std::mem::take(&mut self.was_limiting);
-        let shortest = rtts.shortest.take();
+        let shortest_rtt = rtts.shortest.take();
         if !was_limiting {
-            return None;
+            return RateChange::Nothing;
         }
-        let delayed = shortest.filter(|rtt| rtts.is_delayed(*rtt));
-        if let Some(delayed) = delayed {
-            self.cut(arrived / 2.0);
-            rtts.accept_delay(delayed);
-        } else if has_drops {
+        if let Some(rtt) = shortest_rtt
+            && rtts.is_delayed(rtt)
+        {
+            self.cut(arrival_rate / 2.0);
+            rtts.accept_delay(rtt);
+            return RateChange::CutForDelay { rtt };
+        }
+        if has_drops {
             self.cut(self.rate / 2.0);
-        } else {
-            self.grow();
+            return RateChange::CutForDrops;
         }
-        delayed
+        self.grow();
+        RateChange::Growth
     }
 
     /// Lowers the rate to this one, but not above half or below an eighth of the present rate.
@@ -445,7 +473,7 @@ impl RateControl {
 #[derive(Debug, Default)]
 struct RttWindow {
     /// `None` before the first answer.
-    estimate: Option<RttEstimate>,
+    usual: Option<UsualRtt>,
     samples: u32,
     /// The shortest round trip of the window so far; `None` at its beginning.
     shortest_so_far: Option<Duration>,
@@ -453,28 +481,28 @@ struct RttWindow {
     shortest: Option<Duration>,
 }
 
+/// The usual round-trip times.
 #[derive(Debug)]
-struct RttEstimate {
-    /// The mean over about eight answers.
+struct UsualRtt {
+    /// The mean over about the latest eight answers.
     mean: Duration,
-    min: Duration,
+    /// The round trip without a queue: the shortest so far. It rises if all stay longer.
+    base: Duration,
 }
 
 impl RttWindow {
     fn record(&mut self, rtt: Duration) {
-        let estimate = self.estimate.get_or_insert(RttEstimate {
+        let usual = self.usual.get_or_insert(UsualRtt {
             mean: rtt,
-            min: rtt,
+            base: rtt,
         });
-        let sum = estimate.mean.saturating_mul(7).saturating_add(rtt);
-        estimate.mean = sum.checked_div(8).unwrap_or(rtt);
-        estimate.min = estimate.min.min(rtt);
+        let sum = usual.mean.saturating_mul(7).saturating_add(rtt);
+        usual.mean = sum.checked_div(8).unwrap_or(rtt);
+        usual.base = usual.base.min(rtt);
 
         self.samples = self.samples.saturating_add(1);
-        let shortest = self
-            .shortest_so_far
-            .map_or(rtt, |shortest| shortest.min(rtt));
-        self.shortest_so_far = Some(shortest);
+        let shortest_before = self.shortest_so_far.unwrap_or(rtt);
+        self.shortest_so_far = Some(shortest_before.min(rtt));
         if self.samples.is_multiple_of(RTT_WINDOW) {
             self.shortest = self.shortest_so_far.take();
         }
@@ -482,25 +510,27 @@ impl RttWindow {
 
     /// The time between two reviews: two round trips, within bounds.
     fn review_interval(&self) -> Duration {
-        let interval = match &self.estimate {
-            Some(estimate) => estimate.mean.saturating_mul(2),
+        let interval = match &self.usual {
+            Some(usual) => usual.mean.saturating_mul(2),
             None => FIRST_REVIEW,
         };
         interval.clamp(MIN_REVIEW, MAX_REVIEW)
     }
 
     /// Whether round trips of this length show that the line's queue is full.
-    fn is_delayed(&self, shortest: Duration) -> bool {
-        let estimate = self.estimate.as_ref();
-        estimate.is_some_and(|estimate| shortest > estimate.min.saturating_add(MAX_QUEUE_DELAY))
+    fn is_delayed(&self, rtt: Duration) -> bool {
+        let Some(usual) = &self.usual else {
+            return false;
+        };
+        rtt > usual.base.saturating_add(MAX_QUEUE_DELAY)
     }
 
-    /// Raises the minimum by half of the difference: if round trips stay long, the servers are
-    /// farther away.
-    fn accept_delay(&mut self, shortest: Duration) {
-        if let Some(estimate) = &mut self.estimate {
-            let sum = estimate.min.saturating_add(shortest);
-            estimate.min = sum.checked_div(2).unwrap_or(estimate.min);
+    /// Raises the base by half of the difference: if round trips stay long, the servers are farther
+    /// away.
+    fn accept_delay(&mut self, rtt: Duration) {
+        if let Some(usual) = &mut self.usual {
+            let sum = usual.base.saturating_add(rtt);
+            usual.base = sum.checked_div(2).unwrap_or(rtt);
         }
     }
 }
@@ -510,18 +540,18 @@ const MIN_SAMPLES: u64 = 64;
 /// The wait is this many times the round trip that one answer in a thousand exceeds.
 const RTT_FACTOR: u32 = 4;
 
-/// Round trips of the answers so far, by their magnitude.
+/// Derives the wait for a reply from the round trips of the answers so far.
 #[derive(Debug)]
-pub(super) struct RttEstimator {
+pub(super) struct AdaptiveWait {
     min_wait: Duration,
-    /// How many round trips took up to this many microseconds, in four steps per doubling.
+    /// How many round trips ended in each step, by the end of the step in microseconds.
     counts: BTreeMap<u32, u64>,
     samples: u64,
     /// The longest wait for a reply; `None` until enough is known.
     pub(super) wait: Option<Duration>,
 }
 
-impl RttEstimator {
+impl AdaptiveWait {
     /// The wait is never shorter than `min_wait`.
     pub(super) const fn new(min_wait: Duration) -> Self {
         Self {
@@ -535,7 +565,7 @@ impl RttEstimator {
     /// Records a round trip; returns the wait for the others when it has changed. It is computed at
     /// each doubling of the samples and at every 1,024th.
     pub(super) fn record(&mut self, rtt: Duration) -> Option<Duration> {
-        let count = self.counts.entry(step(rtt)).or_default();
+        let count = self.counts.entry(step_end(rtt)).or_default();
         *count = count.saturating_add(1);
         self.samples = self.samples.saturating_add(1);
         let is_due = self.samples.is_power_of_two() || self.samples.is_multiple_of(1024);
@@ -546,28 +576,32 @@ impl RttEstimator {
             .slowest_of_a_thousand()
             .saturating_mul(RTT_FACTOR)
             .max(self.min_wait);
-        (self.wait.replace(wait) != Some(wait)).then_some(wait)
+        let previous = self.wait.replace(wait);
+        let has_changed = previous != Some(wait);
+        has_changed.then_some(wait)
     }
 
     /// The round trip that one answer in a thousand exceeds, rounded up to a step.
     fn slowest_of_a_thousand(&self) -> Duration {
-        let mut stragglers = self.samples / 1000;
-        for (step, count) in self.counts.iter().rev() {
-            if *count > stragglers {
-                return Duration::from_micros(u64::from(*step));
+        let mut stragglers_left = self.samples / 1000;
+        for (step_end, count) in self.counts.iter().rev() {
+            if *count > stragglers_left {
+                return Duration::from_micros(u64::from(*step_end));
             }
-            stragglers = stragglers.saturating_sub(*count);
+            stragglers_left = stragglers_left.saturating_sub(*count);
         }
         Duration::ZERO
     }
 }
 
-/// The end of the step that a round trip falls into, in microseconds.
-fn step(rtt: Duration) -> u32 {
+/// The end of the step that a round trip falls into, in microseconds. There are four steps between
+/// a power of two and the next.
+fn step_end(rtt: Duration) -> u32 {
     let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
-    let quarter = micros.max(4).ilog2().saturating_sub(2);
+    let log2 = micros.max(4).ilog2();
+    let step_length = 1_u32 << log2.saturating_sub(2);
     micros
-        .checked_next_multiple_of(1 << quarter)
+        .checked_next_multiple_of(step_length)
         .unwrap_or(u32::MAX)
 }
 
@@ -578,18 +612,18 @@ mod rtt_tests {
     #[test]
     fn a_step_covers_its_round_trips() {
         for micros in (0..5000).chain([65_535, 65_536, 1_000_000, u32::MAX / 2]) {
-            let step = step(Duration::from_micros(micros.into()));
+            let end = step_end(Duration::from_micros(micros.into()));
             assert!(
-                (micros..=micros + micros / 4).contains(&step),
-                "{micros}: {step}"
+                (micros..=micros + micros / 4).contains(&end),
+                "{micros}: {end}"
             );
         }
-        assert_eq!(step(Duration::MAX), u32::MAX);
+        assert_eq!(step_end(Duration::MAX), u32::MAX);
     }
 
     #[test]
     fn the_wait_follows_the_slow_and_ignores_single_stragglers() {
-        let mut waits = RttEstimator::new(Duration::from_millis(100));
+        let mut waits = AdaptiveWait::new(Duration::from_millis(100));
         let ms = Duration::from_millis;
         for _ in 1..MIN_SAMPLES {
             assert_eq!(waits.record(ms(40)), None);
@@ -607,7 +641,7 @@ mod rtt_tests {
         }
         let later = waits.wait.expect("a wait");
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
-        let mut near = RttEstimator::new(Duration::from_millis(100));
+        let mut near = AdaptiveWait::new(Duration::from_millis(100));
         assert_eq!(
             (0..MIN_SAMPLES).find_map(|_| near.record(Duration::ZERO)),
             Some(Duration::from_millis(100))

@@ -85,7 +85,7 @@ impl ScanOptions {
         /// With `None`, the number is not limited. A host is one IPv4 address, or the first 64 bits
         /// of an IPv6 address. Many hosts run dozens of servers on one uplink and one packet
         /// filter. Loopback addresses are not limited.
-        with_per_host(per_host: Option<u16>) per_host = per_host.map(|most| most.max(1));
+        with_per_host(per_host: Option<u16>) per_host = per_host.map(|limit| limit.max(1));
 
         /// Shortens the waits for a reply when servers answer fast; `least` is the shortest wait.
         ///

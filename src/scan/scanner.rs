@@ -6,14 +6,14 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 
-use super::admission::{Admission, RttEstimator};
+use super::admission::{AdaptiveWait, Admission, NO_REQUEST};
 use super::options::{ScanOptions, ScanStats, Scanned};
 use crate::address::{Prefix, Scope, canonical, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
 use crate::exclusive::Exclusive;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
-use crate::time::{Duration, Instant, earlier};
+use crate::time::{Duration, Instant, earlier, later};
 
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address
 /// space, with the same five methods.
@@ -80,7 +80,7 @@ use crate::time::{Duration, Instant, earlier};
 /// assert_eq!((scanned.index, scanned.result.is_err()), (1, true));
 /// ```
 pub struct Scanner<C: Conversation> {
-    source: Source<C>,
+    targets: Targets<C>,
     timing: Timing,
     options: ScanOptions,
     admission: Admission,
@@ -110,13 +110,13 @@ pub struct Scanner<C: Conversation> {
     refused: VecDeque<Scanned<C::Answer>>,
     /// The servers of the latest queries whose results were taken.
     remembered: VecDeque<SocketAddr>,
-    /// Where waits are adaptive.
-    estimator: Option<RttEstimator>,
+    /// `None` if waits are not adaptive.
+    adaptive_wait: Option<AdaptiveWait>,
     stats: ScanStats,
 }
 
 /// Where targets come from.
-enum Source<C> {
+enum Targets<C> {
     /// An iterator, which is asked for a target when there is space.
     Pulled(Exclusive<Box<dyn Iterator<Item = Target<C>> + Send>>),
     /// The caller pushes them.
@@ -162,11 +162,12 @@ impl Bounds {
         }
     }
 
-    /// The time at which the next datagram may be sent; `now` if it may be sent now.
-    fn ready_at(&self, now: Instant) -> Instant {
+    /// The time until which no datagram may be sent; `None` when one may be sent now.
+    fn blocked_until(&self, now: Instant) -> Option<Instant> {
         let bounds = [&self.datagrams, &self.bytes].into_iter().flatten();
-        let ready = bounds.map(|bound| bound.bucket.ready_at(now, &bound.rate, 1));
-        ready.max().unwrap_or(now)
+        let ready_times = bounds.map(|bound| bound.bucket.ready_at(now, &bound.rate, 1));
+        let ready_at = ready_times.max()?;
+        (ready_at > now).then_some(ready_at)
     }
 
     fn sent(&mut self, now: Instant, bytes: u64) {
@@ -189,8 +190,21 @@ struct Query<C: Conversation> {
     /// Its position in the list of targets.
     index: u64,
     session: Session<C>,
-    /// The number of its latest request.
+    /// The number of its latest request, or [`NO_REQUEST`].
     request: u64,
+}
+
+/// A host that only a limited number of queries may be sent to at a time.
+struct LimitedHost {
+    addresses: RangeInclusive<SocketAddr>,
+    max_queries: u16,
+}
+
+impl LimitedHost {
+    /// The first address, which identifies the host.
+    fn first(&self) -> IpAddr {
+        self.addresses.start().ip()
+    }
 }
 
 /// The time at which a query must be called again. Timers sort by time.
@@ -209,7 +223,7 @@ const MAX_REMEMBERED: usize = 512;
 
 /// The number of timeouts that a server may take after it has answered a first request. A UT2004
 /// server that needs three seconds for each of three replies needs three of the default timeouts.
-const PATIENCE: u8 = 4;
+const MAX_TIMEOUTS: u8 = 4;
 
 /// Bytes on the line of a datagram of this payload, with the headers of UDP and IP.
 fn with_headers(peer: SocketAddr, payload: usize) -> u64 {
@@ -233,16 +247,16 @@ impl<C: Conversation> Scanner<C> {
                 conversation,
             });
         Self {
-            source: Source::Pulled(Exclusive::new(Box::new(targets))),
+            targets: Targets::Pulled(Exclusive::new(Box::new(targets))),
             ..Self::pushed(timing, options, now)
         }
     }
 
     /// A scan whose targets are pushed while it runs.
     pub(crate) fn pushed(mut timing: Timing, options: ScanOptions, now: Instant) -> Self {
-        timing.patience = PATIENCE;
+        timing.max_timeouts = MAX_TIMEOUTS;
         Self {
-            source: Source::Pushed,
+            targets: Targets::Pushed,
             timing,
             options,
             admission: Admission::new(&options, now),
@@ -259,7 +273,7 @@ impl<C: Conversation> Scanner<C> {
             ended: VecDeque::new(),
             refused: VecDeque::new(),
             remembered: VecDeque::new(),
-            estimator: options.adaptive_wait.map(RttEstimator::new),
+            adaptive_wait: options.adaptive_wait.map(AdaptiveWait::new),
             stats: ScanStats::default(),
         }
     }
@@ -301,7 +315,7 @@ impl<C: Conversation> Machine for Scanner<C> {
             });
             return Handled::Reply;
         }
-        self.admission.received(now, length, 0);
+        self.admission.received(now, length, NO_REQUEST);
         if self.remembered.contains(&from) {
             self.stats.late = self.stats.late.saturating_add(1);
             return Handled::Reply;
@@ -371,7 +385,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether every target was pulled and every result taken.
     pub fn is_finished(&self) -> bool {
-        let is_open = !matches!(self.source, Source::Closed);
+        let is_open = !matches!(self.targets, Targets::Closed);
         let has_target = is_open || !self.ready.is_empty() || !self.waiting.is_empty();
         !has_target && self.addresses.is_empty() && self.refused.is_empty()
     }
@@ -402,8 +416,10 @@ impl<C: Conversation> Scanner<C> {
     fn record(&mut self, rtt: Option<Duration>) {
         let Some(rtt) = rtt else { return };
         self.admission.answered(rtt);
-        let estimator = self.estimator.as_mut();
-        let Some(wait) = estimator.and_then(|estimator| estimator.record(rtt)) else {
+        let Some(adaptive_wait) = &mut self.adaptive_wait else {
+            return;
+        };
+        let Some(wait) = adaptive_wait.record(rtt) else {
             return;
         };
         for timer in self.timers.clone() {
@@ -413,21 +429,26 @@ impl<C: Conversation> Scanner<C> {
 
     /// The time until which no datagram may be sent; `None` when one may be sent now.
     fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        let by_bounds = Some(self.bounds.ready_at(now)).filter(|&ready| ready > now);
-        by_bounds.max(self.admission.blocked_until(now))
+        let by_bounds = self.bounds.blocked_until(now);
+        let by_admission = self.admission.blocked_until(now);
+        later(by_bounds, by_admission)
     }
 
     /// Whether a request waits for space in the receive buffer, and for nothing else.
     #[cfg(feature = "tokio")]
     pub(crate) fn waits_for_room(&self) -> bool {
-        let by_admission = self.admission.blocked_until(self.now);
-        by_admission.is_some() && self.may_send() && self.blocked_until(self.now) == by_admission
+        let Some(has_room_at) = self.admission.blocked_until(self.now) else {
+            return false;
+        };
+        let by_bounds = self.bounds.blocked_until(self.now);
+        let waits_for_bounds = by_bounds.is_some_and(|ready_at| ready_at > has_room_at);
+        self.may_send() && !waits_for_bounds
     }
 
     /// Whether [`Self::poll_transmit`] has something to send, as soon as it is not blocked.
     fn may_send(&self) -> bool {
         let may_start = !self.is_full() && !self.ready.is_empty();
-        let may_pull = matches!(self.source, Source::Pulled(_)) && self.wants_target();
+        let may_pull = matches!(self.targets, Targets::Pulled(_)) && self.wants_target();
         !self.to_send.is_empty() || may_start || may_pull
     }
 
@@ -438,7 +459,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether another target would be queried at once.
     pub(crate) fn wants_target(&self) -> bool {
-        let is_open = !matches!(self.source, Source::Closed);
+        let is_open = !matches!(self.targets, Targets::Closed);
         is_open && !self.is_full() && self.ready.is_empty() && self.waiting.len() < MAX_WAITING
     }
 
@@ -480,17 +501,17 @@ impl<C: Conversation> Scanner<C> {
 
     /// No more targets will come.
     pub(crate) fn close(&mut self) {
-        self.source = Source::Closed;
+        self.targets = Targets::Closed;
     }
 
     /// Counts a query of this server's host. Returns `false`, and counts nothing, if the host
     /// already has as many as allowed.
     fn enter_host(&mut self, peer: SocketAddr) -> bool {
-        let Some(host) = self.host(peer) else {
+        let Some(host) = self.limited_host(peer) else {
             return true;
         };
-        let count = self.hosts.entry(host.start().ip()).or_default();
-        if Some(*count) >= self.options.per_host {
+        let count = self.hosts.entry(host.first()).or_default();
+        if *count >= host.max_queries {
             return false;
         }
         *count = count.saturating_add(1);
@@ -499,12 +520,13 @@ impl<C: Conversation> Scanner<C> {
 
     /// Ends a query of this server's host. A target that waits for the host takes its place.
     fn leave_host(&mut self, peer: SocketAddr) {
-        let Some(host) = self.host(peer) else {
+        let Some(host) = self.limited_host(peer) else {
             return;
         };
-        let first = host.start().ip();
-        let waiting = self.waiting.range(host).next().map(|(peer, _)| *peer);
-        if let Some(target) = waiting.and_then(|peer| self.waiting.remove(&peer)) {
+        let first = host.first();
+        let mut waiting = self.waiting.range(host.addresses);
+        let next = waiting.next().map(|(peer, _)| *peer);
+        if let Some(target) = next.and_then(|peer| self.waiting.remove(&peer)) {
             self.ready.push_back(target);
             return;
         }
@@ -516,16 +538,22 @@ impl<C: Conversation> Scanner<C> {
         }
     }
 
-    /// The addresses of the host of `peer`, if the number of its queries is limited.
-    fn host(&self, peer: SocketAddr) -> Option<RangeInclusive<SocketAddr>> {
-        let is_limited = self.options.per_host.is_some() && !peer.ip().is_loopback();
-        is_limited.then(|| network(peer.ip(), Prefix::HOST))
+    /// The host of `peer`, if the number of its queries is limited.
+    fn limited_host(&self, peer: SocketAddr) -> Option<LimitedHost> {
+        let max_queries = self.options.per_host?;
+        if peer.ip().is_loopback() {
+            return None;
+        }
+        Some(LimitedHost {
+            addresses: network(peer.ip(), Prefix::HOST),
+            max_queries,
+        })
     }
 
     /// Takes targets from the iterator until one is ready.
     fn pull(&mut self) {
         while self.wants_target()
-            && let Source::Pulled(targets) = &mut self.source
+            && let Targets::Pulled(targets) = &mut self.targets
         {
             match targets.get_mut().next() {
                 Some(target) => self.push(target.index, target.peer, target.conversation),
@@ -550,13 +578,15 @@ impl<C: Conversation> Scanner<C> {
             conversation,
         } = target;
         let mut session = Session::new(conversation, peer, self.timing, now);
-        if let Some(wait) = self.estimator.as_ref().and_then(|estimator| estimator.wait) {
+        if let Some(adaptive_wait) = &self.adaptive_wait
+            && let Some(wait) = adaptive_wait.wait
+        {
             session.set_max_reply_wait(wait);
         }
         let id = self.insert(Query {
             index,
             session,
-            request: 0,
+            request: NO_REQUEST,
         });
         self.addresses.insert(peer, id);
         self.to_send.push_back(id);
@@ -596,12 +626,15 @@ impl<C: Conversation> Scanner<C> {
 
     /// Sends the request of this query, if it still has one.
     fn send(&mut self, now: Instant, id: u32, out: &mut Vec<u8>) -> Option<Transmit> {
-        let sent = self.update(id, |query, admission| {
-            let transmit = query.session.poll_transmit(now, out)?;
-            query.request = admission.sent(now);
-            Some(transmit)
+        let mut transmit = None;
+        self.update(id, |query, admission| {
+            transmit = query.session.poll_transmit(now, out);
+            if transmit.is_some() {
+                // The slot of its request before was freed when that one's wait ended.
+                query.request = admission.sent(now);
+            }
         });
-        let transmit = sent.flatten()?;
+        let transmit = transmit?;
         let length = with_headers(transmit.to, transmit.len);
         self.bounds.sent(now, length);
         self.stats.requests = self.stats.requests.saturating_add(1);
@@ -609,19 +642,17 @@ impl<C: Conversation> Scanner<C> {
         Some(transmit)
     }
 
-    /// Applies `f` to a query, then updates its timer and the queues.
-    fn update<R>(
-        &mut self,
-        id: u32,
-        f: impl FnOnce(&mut Query<C>, &mut Admission) -> R,
-    ) -> Option<R> {
-        let query = self.queries.get_mut(id as usize)?.as_mut()?;
-        let old_timer = query.session.timer();
+    /// Applies `change` to a query, then updates its timer and the queues.
+    fn update(&mut self, id: u32, change: impl FnOnce(&mut Query<C>, &mut Admission)) {
+        let Some(Some(query)) = self.queries.get_mut(id as usize) else {
+            return;
+        };
+        let old_timer = query.session.expires_at();
         let had_request = query.session.has_request();
         let was_running = query.session.is_running();
-        let result = f(query, &mut self.admission);
+        change(query, &mut self.admission);
         let session = &query.session;
-        let new_timer = session.timer();
+        let new_timer = session.expires_at();
         if new_timer != old_timer {
             if let Some(at) = old_timer {
                 self.timers.remove(&Timer { at, id });
@@ -639,7 +670,6 @@ impl<C: Conversation> Scanner<C> {
         if was_running && !session.is_running() {
             self.ended.push_back(id);
         }
-        Some(result)
     }
 }
 

@@ -11,8 +11,10 @@ pub(crate) struct Fragments {
     /// Sorted by number.
     parts: Vec<Part>,
     bytes: usize,
+    /// The number of the fragment with the end mark.
     last: Option<u32>,
-    is_mixed: bool,
+    /// Whether two fragments contradict each other.
+    has_contradiction: bool,
     pub(crate) limits: Limits,
 }
 
@@ -30,7 +32,7 @@ impl Fragments {
             parts: Vec::new(),
             bytes: 0,
             last: None,
-            is_mixed: false,
+            has_contradiction: false,
             limits: *limits,
         }
     }
@@ -67,8 +69,14 @@ impl Fragments {
             return Err(ParseError::limit("bytes of one answer", max_bytes, 0));
         }
         if is_last {
-            self.is_mixed |= self.last.is_some();
-            self.last = self.last.max(Some(part.number));
+            let number = part.number;
+            match self.last {
+                None => self.last = Some(number),
+                Some(other) => {
+                    self.has_contradiction = true;
+                    self.last = Some(number.max(other));
+                }
+            }
         }
         self.parts.insert(position, part);
         self.bytes = bytes;
@@ -81,25 +89,38 @@ impl Fragments {
         let Some(known) = self.parts.get_mut(position) else {
             return;
         };
-        let bytes = self.bytes.saturating_add(body.len());
-        let was_last = self.last == Some(known.number);
-        let is_end_mark = is_last && body.is_empty() && self.last.is_none();
-        let had_end_mark = was_last && known.body.is_empty() && !is_last;
-        if is_end_mark {
+        let is_known_last = self.last == Some(known.number);
+
+        let adds_end_mark = is_last && body.is_empty() && self.last.is_none();
+        if adds_end_mark {
             self.last = Some(known.number);
-        } else if had_end_mark && bytes <= self.limits.max_answer_bytes() {
+            return;
+        }
+        let bytes = self.bytes.saturating_add(body.len());
+        let is_known_end_mark = is_known_last && known.body.is_empty();
+        let adds_text = is_known_end_mark && !is_last && bytes <= self.limits.max_answer_bytes();
+        if adds_text {
             known.body = body;
             self.bytes = bytes;
-        } else {
-            self.is_mixed |= known.body != body || is_last != was_last;
+            return;
+        }
+        let is_copy = known.body == body && is_known_last == is_last;
+        if !is_copy {
+            self.has_contradiction = true;
         }
     }
 
     /// Whether fragments of two replies are mixed, and cannot be separated. The signs are different
     /// fragments with one number, two end marks, or a fragment after the end mark.
     pub(crate) fn is_mixed(&self) -> bool {
-        self.is_mixed
-            || (self.last.is_some() && self.last < self.parts.last().map(|part| part.number))
+        self.has_contradiction || self.has_fragment_after_end()
+    }
+
+    fn has_fragment_after_end(&self) -> bool {
+        let (Some(last), Some(highest)) = (self.last, self.parts.last()) else {
+            return false;
+        };
+        highest.number > last
     }
 
     /// Whether every fragment from `base` to the end mark has arrived, and nothing shows a second

@@ -70,8 +70,8 @@ pub struct Session<C: Conversation> {
 enum State<A> {
     /// The request of the current step waits to be taken.
     Sending,
-    /// The request was sent. A new timer replaces this one: a session has only one.
-    Waiting(Timer),
+    /// The request was sent. A new wait replaces this one: a session has only one.
+    Waiting(CurrentWait),
     /// The query has ended, and its result waits to be taken. It is boxed, because few of thousands
     /// of queries are in this state.
     Ended(Box<Ended<A>>),
@@ -79,11 +79,11 @@ enum State<A> {
     Taken,
 }
 
-/// The current wait. The deadline of the query can come first.
+/// The present wait of a query. The deadline of the query can come before its end.
 #[derive(Debug, Clone, Copy)]
-struct Timer {
+struct CurrentWait {
     wait: Wait,
-    at: Micros,
+    expires_at: Micros,
 }
 
 /// The result of a query.
@@ -103,7 +103,7 @@ struct Step {
     sends: u8,
     /// When it was last sent.
     sent_at: Micros,
-    /// When it was first sent; `None` once a datagram has answered it.
+    /// When it was first sent; `None` before that, and once a datagram has answered it.
     unanswered_since: Option<Micros>,
 }
 
@@ -146,12 +146,13 @@ impl RoundTrip {
     }
 
     /// Records the first reply to a request.
-    fn answered(&mut self, step: &Step, asked_at: Micros, now: Micros) {
+    fn record(&mut self, step: &Step, first_sent_at: Micros, now: Micros) {
         // Karn's algorithm: a reply does not show which copy of a repeated request it answers.
         if self.measured.is_none() && step.sends == 1 {
             self.measured = Some(now.since(step.sent_at));
         }
-        self.slowest = self.slowest.max(Some(now.since(asked_at)));
+        let slowest_before = self.slowest.unwrap_or(Micros::ZERO);
+        self.slowest = Some(now.since(first_sent_at).max(slowest_before));
     }
 }
 
@@ -199,13 +200,14 @@ impl<C: Conversation> Machine for Session<C> {
             return None;
         }
         if len == 0 {
-            // The answer began to arrive after the request was due: wait for the rest.
-            self.start_timer(Wait::Quiet, self.since_start(now));
+            // A retry was due, but then the answer began to arrive: wait for the rest. A command
+            // for a console of Quake 3 is not repeated in this case.
+            self.start_wait(Wait::Quiet, self.since_start(now));
             return None;
         }
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.step.sent(self.since_start(now));
-        self.start_timer(Wait::Reply, self.step.sent_at);
+        self.start_wait(Wait::Reply, self.step.sent_at);
         Some(Transmit { to: self.peer, len })
     }
 
@@ -238,14 +240,17 @@ impl<C: Conversation> Machine for Session<C> {
     fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::Sending | State::Ended(_) => Some(self.started),
-            State::Waiting(_) => self.timer(),
+            State::Waiting(_) => self.expires_at(),
             State::Taken => None,
         }
     }
 
     /// Advances time. Early and repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant) {
-        if self.timer().is_none_or(|timer| now < timer) {
+        let Some(expires_at) = self.expires_at() else {
+            return;
+        };
+        if now < expires_at {
             return;
         }
         if self.since_start(now) >= self.deadline() {
@@ -264,7 +269,12 @@ impl<C: Conversation> Machine for Session<C> {
                 event!(self, retry = self.stats.retries, "request sent again");
                 self.state = State::Sending;
             }
-            OnTimeout::Retry | OnTimeout::Wait => self.wait_for_last_reply(now),
+            OnTimeout::Retry | OnTimeout::Wait if self.max_reply_wait.is_some() => {
+                // A scan bounds every wait, the last one too.
+                event!(self, "timed out");
+                self.give_up(now, self.no_answer(now));
+            }
+            OnTimeout::Retry | OnTimeout::Wait => self.wait_until_deadline(),
             OnTimeout::Next => self.next_step(now),
             OnTimeout::Done(answer) => self.end(now, Ok(answer)),
         }
@@ -328,22 +338,26 @@ impl<C: Conversation> Session<C> {
     pub(crate) const fn expects_datagrams(&self) -> bool {
         matches!(
             self.state,
-            State::Waiting(Timer {
+            State::Waiting(CurrentWait {
                 wait: Wait::Reply | Wait::Quiet,
                 ..
             })
         )
     }
 
-    /// When the next timer expires, including the deadline; `None` before the first request and
-    /// after the end.
-    pub(crate) fn timer(&self) -> Option<Instant> {
-        let at = match self.state {
-            State::Waiting(timer) => timer.at.min(self.deadline()),
-            State::Sending if self.stats.requests > 0 => self.deadline(),
+    /// When the present wait or the query expires; `None` before the first request and after the
+    /// end.
+    ///
+    /// While a retry or a further request waits to be taken, only the query can expire.
+    /// [`Machine::poll_timeout`] is then in the past.
+    pub(crate) fn expires_at(&self) -> Option<Instant> {
+        let has_sent = self.stats.requests > 0;
+        let expires_at = match self.state {
+            State::Waiting(current) => current.expires_at.min(self.deadline()),
+            State::Sending if has_sent => self.deadline(),
             State::Sending | State::Ended(_) | State::Taken => return None,
         };
-        Some(after(self.started, at.get()))
+        Some(after(self.started, expires_at.get()))
     }
 
     /// Bounds the wait for a reply, including the current one. Before a retry, the wait is at least
@@ -352,7 +366,7 @@ impl<C: Conversation> Session<C> {
         self.max_reply_wait = Some(max.into());
         let is_unanswered = self.step.unanswered_since.is_some();
         if is_unanswered && matches!(self.state, State::Waiting(_)) {
-            self.start_timer(Wait::Reply, self.step.sent_at);
+            self.start_wait(Wait::Reply, self.step.sent_at);
         }
     }
 
@@ -366,86 +380,105 @@ impl<C: Conversation> Session<C> {
         now.saturating_duration_since(self.started).into()
     }
 
+    /// Whether the request may be sent again. The first send is not a retry.
     const fn may_retry(&self) -> bool {
         self.step.sends <= self.timing.retries()
     }
 
-    /// Starts the timer of a wait that began at this time.
-    fn start_timer(&mut self, wait: Wait, since: Micros) {
+    /// Starts a wait, which replaces the present one. It counts from `since`.
+    fn start_wait(&mut self, wait: Wait, since: Micros) {
         let duration = match wait {
             Wait::Reply => self.reply_wait(),
             Wait::Quiet => self.timing.quiet(),
             Wait::Grace => self.grace(),
         };
-        let at = since.get().saturating_add(duration).into();
-        self.state = State::Waiting(Timer { wait, at });
+        let expires_at = since.get().saturating_add(duration).into();
+        self.state = State::Waiting(CurrentWait { wait, expires_at });
     }
 
+    /// The wait for a reply to the latest request.
     fn reply_wait(&self) -> Duration {
         let retries = self.step.sends.saturating_sub(1);
         let mut wait = self.timing.reply_wait(retries);
         if let Some(max) = self.max_reply_wait {
-            let max_wait = max.get().max(self.min_reply_wait());
-            wait = wait.min(max_wait);
+            wait = wait.min(self.scan_bound(max.get()));
         }
-        // A server that was slow before may be slow again.
-        let slowest = self.rtt.slowest.unwrap_or_default();
-        wait.max(slowest.half_again().get())
+        if let Some(slowest) = self.rtt.slowest {
+            // A server that was slow before may be slow again.
+            wait = wait.max(slowest.half_again().get());
+        }
+        wait
     }
 
-    /// The shortest wait to which a scan may bound the wait for a reply.
-    fn min_reply_wait(&self) -> Duration {
+    /// The bound that a scan sets on the wait for a reply. A retry must not come sooner than the
+    /// protocol's servers allow; after the last retry, that does not matter.
+    fn scan_bound(&self, max: Duration) -> Duration {
         if self.may_retry() {
-            self.conversation.retry_spacing()
+            max.max(self.conversation.retry_spacing())
         } else {
-            Duration::ZERO
+            max
         }
     }
 
+    /// The wait for a late datagram: the round-trip time, within bounds.
     fn grace(&self) -> Duration {
         let max = self.timing.grace();
-        match self.rtt.measured {
-            Some(rtt) => rtt.get().max(MIN_GRACE).min(max),
-            None => max,
-        }
+        let Some(rtt) = self.rtt.measured else {
+            return max;
+        };
+        let wait = rtt.get().max(MIN_GRACE);
+        wait.min(max)
     }
 
-    /// Waits until the deadline after the last retry, unless a scan bounds each wait.
-    fn wait_for_last_reply(&mut self, now: Instant) {
-        if self.max_reply_wait.is_some() {
-            event!(self, "timed out");
-            return self.give_up(now, self.no_answer(now));
-        }
-        self.state = State::Waiting(Timer {
+    /// Waits for a reply until the deadline, because the request is not sent again.
+    fn wait_until_deadline(&mut self) {
+        self.state = State::Waiting(CurrentWait {
             wait: Wait::Reply,
-            at: Micros::MAX,
+            expires_at: self.deadline(),
         });
     }
 
     /// Passes a datagram of the server to the conversation.
     fn receive(&mut self, now: Instant, datagram: &[u8]) {
-        let verdict = self.conversation.receive(datagram);
-        if let Verdict::Rejected(error) = verdict {
-            self.stats.rejected = self.stats.rejected.saturating_add(1);
-            self.last_rejection = Some(error);
-            event!(self, why = %error.kind, offset = error.offset, "datagram rejected");
-            return;
-        }
-        let at = self.since_start(now);
-        if let Some(asked_at) = self.step.unanswered_since.take() {
-            self.rtt.answered(&self.step, asked_at, at);
-        }
-        match verdict {
-            Verdict::Done(answer) => self.end(now, Ok(answer)),
-            Verdict::Next if !self.is_between_steps() => self.next_step(now),
-            // No timer runs while a request is due.
-            Verdict::Partial(wait) if !self.has_request() => self.start_timer(wait, at),
-            Verdict::Rejected(_) | Verdict::Partial(_) | Verdict::Next => {}
+        match self.conversation.receive(datagram) {
+            Verdict::Rejected(error) => self.reject(error),
+            Verdict::Partial(wait) => {
+                self.record_reply(now);
+                // While a request waits to be taken, nothing else is waited for.
+                if !self.has_request() {
+                    self.start_wait(wait, self.since_start(now));
+                }
+            }
+            Verdict::Next => {
+                self.record_reply(now);
+                // An earlier datagram may have begun the next step already.
+                if !self.has_first_request() {
+                    self.next_step(now);
+                }
+            }
+            Verdict::Done(answer) => {
+                self.record_reply(now);
+                self.end(now, Ok(answer));
+            }
         }
     }
 
-    /// Whether the first request of a step is due. An earlier datagram has ended the step before.
-    const fn is_between_steps(&self) -> bool {
+    fn reject(&mut self, error: ParseError) {
+        self.stats.rejected = self.stats.rejected.saturating_add(1);
+        self.last_rejection = Some(error);
+        event!(self, why = %error.kind, offset = error.offset, "datagram rejected");
+    }
+
+    /// Records the round trip of the request, if this is its first reply.
+    fn record_reply(&mut self, now: Instant) {
+        if let Some(first_sent_at) = self.step.unanswered_since.take() {
+            let now = self.since_start(now);
+            self.rtt.record(&self.step, first_sent_at, now);
+        }
+    }
+
+    /// Whether the first request of a step waits to be taken.
+    const fn has_first_request(&self) -> bool {
         self.has_request() && self.step.sends == 0
     }
 

@@ -258,7 +258,7 @@ fn a_replaced_timer_does_not_expire() {
 #[test]
 fn a_slow_server_is_waited_for_in_each_step_and_each_step_has_its_retries() {
     let mut patient = timing();
-    patient.patience = 4;
+    patient.max_timeouts = 4;
     let mut rig = Rig::new(Script::default(), patient);
     for step in 0..3 {
         rig.send();

@@ -32,9 +32,9 @@ pub struct Timing {
     grace: Micros,
     retries: u8,
     max_steps: u8,
-    /// The maximum number of timeouts that a server may take once it has answered a request. If the
+    /// The number of timeouts that a query may take once the server has answered a request. If the
     /// server then stops answering, the query ends after the retries of that step.
-    pub(crate) patience: u8,
+    pub(crate) max_timeouts: u8,
 }
 
 /// A wait, or the time since the start of a query, in whole microseconds: at most an hour. A scan
@@ -44,7 +44,6 @@ pub(crate) struct Micros(u32);
 
 impl Micros {
     pub(super) const ZERO: Self = Self(0);
-    pub(super) const MAX: Self = Self(u32::MAX);
 
     /// One and a half times this wait.
     pub(super) const fn half_again(self) -> Self {
@@ -77,7 +76,7 @@ impl Default for Timing {
             quiet: Micros(300_000),
             grace: Micros(100_000),
             max_steps: 16,
-            patience: 1,
+            max_timeouts: 1,
         }
     }
 }
@@ -123,7 +122,7 @@ impl Timing {
 
     /// The longest duration of a query in a session.
     pub(super) const fn max_duration(&self, has_answered: bool) -> Micros {
-        let timeouts = if has_answered { self.patience } else { 1 };
+        let timeouts = if has_answered { self.max_timeouts } else { 1 };
         Micros(self.timeout.0.saturating_mul(timeouts as u32))
     }
 
@@ -144,13 +143,16 @@ impl Timing {
     /// );
     /// ```
     pub fn requests(&self) -> u8 {
+        let mut requests: u8 = 1;
         let mut sent_at = Duration::ZERO;
-        let fits = |retry: &u8| {
-            sent_at = sent_at.saturating_add(self.reply_wait(*retry));
-            sent_at < self.timeout()
-        };
-        let retries = (0..self.retries).take_while(fits).count();
-        u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
+        for retries in 0..self.retries {
+            sent_at = sent_at.saturating_add(self.reply_wait(retries));
+            if sent_at >= self.timeout() {
+                break;
+            }
+            requests = requests.saturating_add(1);
+        }
+        requests
     }
 
     setters! {
@@ -182,10 +184,12 @@ impl Timing {
     }
 
     /// The wait for a reply after this many retries; each is 1.5 times the one before.
-    pub(crate) fn reply_wait(&self, retry: u8) -> Duration {
-        (0..retry)
-            .fold(self.retry_after, |wait, _| wait.half_again())
-            .get()
+    pub(crate) fn reply_wait(&self, retries: u8) -> Duration {
+        let mut wait = self.retry_after;
+        for _ in 0..retries {
+            wait = wait.half_again();
+        }
+        wait.get()
     }
 }
 

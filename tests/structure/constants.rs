@@ -203,7 +203,7 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: SCANNER,
-        code: "const PATIENCE: u8 = 4;",
+        code: "const MAX_TIMEOUTS: u8 = 4;",
         sentences: &[
             Sentence(SCANNER, "four timeouts"),
             Sentence(CLIENT, "four times"),
