@@ -34,8 +34,8 @@ use {
 };
 #[cfg(all(feature = "games", feature = "tokio"))]
 use {
-    super::inquiry::Listed, super::lan::LanGame, super::query::OfGame, crate::games::Game,
-    crate::lists::Scope,
+    super::inquiry::Listed, super::lan::LanGame, super::querier::ANY_PORT, super::query::OfGame,
+    crate::games::Game, crate::lists::Scope,
 };
 
 /// Queries game servers, finds them, and scans lists of them.
@@ -182,7 +182,7 @@ impl Client {
     ) -> Result<Option<Detected>, Error> {
         let game = game.try_into().map_err(Into::into)?;
         let server = server.into();
-        let found = self.querier.attempts::<Tokio>(&server, 1).await?;
+        let host = self.querier.look_up::<Tokio>(&server, ANY_PORT).await?;
         // The caller chose the host, so any scope is accepted.
         let mut servers = self
             .servers(game)?
@@ -193,7 +193,7 @@ impl Client {
             listed.push(server);
         }
         self.querier
-            .query_listed_over::<Tokio>(game, &server, found, listed)
+            .query_listed_over::<Tokio>(game, &server, host, listed)
             .await
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::error::Error;
 use super::exchange::{Ended, Exchanges};
 use super::io::{Io, is_out_of_descriptors};
-use super::querier::Querier;
+use super::querier::{ANY_PORT, Querier};
 use super::server::Server;
 use crate::error::QueryError;
 use crate::model::{ServerStatus, ToStatus};
@@ -17,7 +17,8 @@ use crate::status_query::{Answer, StatusQuery};
 use crate::time::{after, earlier};
 #[cfg(feature = "games")]
 use {
-    super::querier::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort,
+    super::querier::HostAddresses, crate::games::Certainty, crate::games::Game,
+    crate::games::QueryPort,
 };
 
 /// An answer and the protocol it came in, see [`Client::detect`](crate::Client::detect).
@@ -98,12 +99,21 @@ struct Candidate {
     protocol: Protocol,
     port: u16,
     options: QueryOptions,
-    /// Any server that answers at this port is the wanted one.
     #[cfg_attr(
         not(feature = "games"),
-        allow(dead_code, reason = "all are, without a game")
+        allow(dead_code, reason = "any server will do, without a game")
     )]
-    is_certain: bool,
+    accepts: Accepts,
+}
+
+/// The servers whose answer at a port is accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Accepts {
+    /// Any server that answers at this port is the wanted one.
+    AnyServer,
+    /// Another server may use this port, so its answer must fit, see [`Asked::is_meant`].
+    #[cfg(feature = "games")]
+    WantedServer,
 }
 
 impl Querier {
@@ -111,16 +121,16 @@ impl Querier {
     pub(super) async fn detect_over<I: Io>(&self, host: &Server) -> Result<Vec<Detected>, Error> {
         let given = host.given_port()?;
         let asked_at = I::now();
-        let found = self.attempts::<I>(host, 1).await?;
+        let host = self.look_up::<I>(host, ANY_PORT).await?;
         let candidates = ports_of_all(given, self.options);
         let attempts = candidates.into_iter().map(|candidate| Attempt {
             candidate,
-            host: found.address,
+            host: host.address,
         });
-        let mut queries = Staggered::<I>::new(self, attempts.collect(), GAP, found.deadline);
+        let mut queries = Staggered::<I>::new(self, attempts.collect(), GAP, host.deadline);
         let mut detected = Vec::new();
         let mut failed = None;
-        let mut until = found.deadline;
+        let mut until = host.deadline;
         while let Some(end) = queries.next(Some(until)).await {
             match end.result {
                 Ok(answer) => {
@@ -159,16 +169,16 @@ impl Querier {
         if candidates.is_empty() {
             return Err(bad(NO_PORT));
         }
-        let found = self.attempts::<I>(server, 1).await?;
+        let addresses = self.look_up::<I>(server, ANY_PORT).await?;
         let mut attempts = Vec::new();
         for candidate in candidates {
-            for host in found.hosts() {
+            for host in addresses.iter() {
                 attempts.push(Attempt { candidate, host });
             }
         }
         let asked = Asked { game, given };
         let answered = self
-            .first_answer::<I>(asked, attempts, asked_at, found.deadline)
+            .first_answer::<I>(asked, attempts, asked_at, addresses.deadline)
             .await;
         answered.unwrap_or_else(|| Err(bad(NO_PORT)))
     }
@@ -179,19 +189,21 @@ impl Querier {
         &self,
         game: &Game,
         server: &Server,
-        found: Attempts,
+        addresses: HostAddresses,
         mut listed: Vec<SocketAddr>,
     ) -> Result<Option<Detected>, Error> {
         let given = server.given_port()?;
-        listed.retain(|server| found.hosts().any(|host| host.ip() == server.ip()));
-        listed.sort_by_key(|server| server.port().abs_diff(given.unwrap_or_default()));
+        listed.retain(|server| addresses.iter().any(|host| host.ip() == server.ip()));
+        // The ports nearest to the given one come first, else the lowest.
+        let near = given.unwrap_or_default();
+        listed.sort_by_key(|server| server.port().abs_diff(near));
         let options = self.options.of_game(game.dialect);
         let attempts = listed.into_iter().map(|server| Attempt {
             candidate: Candidate {
                 protocol: game.protocol,
                 port: server.port(),
                 options,
-                is_certain: false,
+                accepts: Accepts::WantedServer,
             },
             host: server,
         });
@@ -221,17 +233,24 @@ impl Querier {
         // The queries end by themselves at the deadline.
         while let Some(end) = queries.next(None).await {
             let error = match end.result {
-                Ok(mut found) if end.candidate.is_certain || asked.is_meant(&found) => {
-                    found.other_game = asked.other_game(&found);
-                    return Some(Ok(found));
+                Ok(mut found) => {
+                    let is_accepted = match end.candidate.accepts {
+                        Accepts::AnyServer => true,
+                        Accepts::WantedServer => asked.is_meant(&found),
+                    };
+                    if is_accepted {
+                        found.other_game = asked.other_game(&found);
+                        return Some(Ok(found));
+                    }
+                    found.other_server(found.game())
                 }
-                Ok(found) => found.other_server(found.game()),
                 Err(error) => error,
             };
             if end.number < first_number {
                 first_number = end.number;
                 first_error = Some(error);
             }
+            // Only a silent port makes the next one wait.
             queries.next_at = I::now();
         }
         first_error
@@ -304,19 +323,26 @@ impl<'a, I: Io> Staggered<'a, I> {
     async fn next(&mut self, until: Option<Instant>) -> Option<AttemptEnd> {
         loop {
             let now = I::now();
-            let waiting = self.attempts.get(self.started).copied();
-            let waiting = waiting.filter(|_| now < self.deadline);
+            let next_attempt = if now < self.deadline {
+                self.attempts.get(self.started).copied()
+            } else {
+                None
+            };
             let is_over = until.is_some_and(|until| until <= now);
-            if is_over || (waiting.is_none() && self.running.is_empty()) {
+            let have_all_ended = next_attempt.is_none() && self.running.is_empty();
+            if is_over || have_all_ended {
                 return None;
             }
-            let waiting = waiting.filter(|_| !self.is_full);
-            let ended = match waiting {
-                Some(attempt) if self.next_at <= now => self.start(attempt, now),
-                _ => {
-                    let next_at = waiting.map(|_| self.next_at);
-                    self.running.step(earlier(until, next_at)).await
+            let ended = match next_attempt {
+                Some(attempt) if !self.is_full => {
+                    if self.next_at <= now {
+                        self.start(attempt, now)
+                    } else {
+                        let until_next = earlier(until, Some(self.next_at));
+                        self.running.step_until(until_next).await
+                    }
                 }
+                _ => self.running.step_until(until).await,
             };
             if let Some(ended) = ended {
                 return self.end(ended);
@@ -333,25 +359,24 @@ impl<'a, I: Io> Staggered<'a, I> {
         host.set_port(candidate.port);
         let nonce = self.client.nonce(host);
         let query = StatusQuery::new(candidate.protocol, nonce, &candidate.options);
+        let client_timing = self.client.timing;
         let left = self.deadline.saturating_duration_since(now);
-        let timing = self.client.timing;
-        let timing = timing.with_timeout(left.min(timing.timeout()));
+        let timing = client_timing.with_timeout(client_timing.timeout().min(left));
         let session = Session::new(query, host, timing, now);
         let number = self.started;
         let started = self.running.start(number, session);
         self.next_at = after(now, self.gap);
-        let result = match started {
-            Err(Error::Io { doing, source })
-                if is_out_of_descriptors(&source) && !self.running.is_empty() =>
-            {
-                self.no_socket = Some(Error::Io { doing, source });
-                self.is_full = true;
-                return None;
-            }
-            started => started,
-        };
+        if let Err(Error::Io { source, .. }) = &started
+            && is_out_of_descriptors(source)
+            && !self.running.is_empty()
+        {
+            // Start it again when another query has freed its descriptor.
+            self.no_socket = started.err();
+            self.is_full = true;
+            return None;
+        }
         self.started = number.saturating_add(1);
-        result.err().map(|error| Ended {
+        started.err().map(|error| Ended {
             number,
             result: Err(error),
         })
@@ -361,8 +386,12 @@ impl<'a, I: Io> Staggered<'a, I> {
     /// `None` if some have started and the deadline ended the others.
     fn never_started(self, asked_at: Instant) -> Option<Error> {
         let next = self.attempts.get(self.started)?;
-        if self.no_socket.is_some() || self.started > 0 {
-            return self.no_socket;
+        if let Some(no_socket) = self.no_socket {
+            return Some(no_socket);
+        }
+        let has_started_some = self.started > 0;
+        if has_started_some {
+            return None;
         }
         let mut peer = next.host;
         peer.set_port(next.candidate.port);
@@ -399,13 +428,14 @@ fn is_same(one: &Detected, other: &Detected) -> bool {
     one.protocol == other.protocol && one.outcome.peer == other.outcome.peer
 }
 
-/// Adds a port that is not in the list yet.
-fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
+/// Adds a port, unless the same request is already sent there.
+fn add_if_new(candidates: &mut Vec<Candidate>, candidate: Candidate) {
     let key = |candidate: &Candidate| {
         let Candidate { protocol, port, .. } = *candidate;
         (protocol, port, same_request(candidate.options.dialect))
     };
-    if candidate.port != 0 && !candidates.iter().any(|known| key(known) == key(&candidate)) {
+    let is_known = candidates.iter().any(|known| key(known) == key(&candidate));
+    if candidate.port != 0 && !is_known {
         candidates.push(candidate);
     }
 }
@@ -424,15 +454,13 @@ const fn same_request(dialect: Dialect) -> Dialect {
 fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     let mut add = |protocol, port, options| {
-        add(
-            &mut candidates,
-            Candidate {
-                protocol,
-                port,
-                options,
-                is_certain: true,
-            },
-        );
+        let candidate = Candidate {
+            protocol,
+            port,
+            options,
+            accepts: Accepts::AnyServer,
+        };
+        add_if_new(&mut candidates, candidate);
     };
     if let Some(port) = given {
         for protocol in Protocol::ALL {
@@ -443,12 +471,11 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
             add(Protocol::Quake3, port, options.with_dialect(sibling));
         }
         // The query port that belongs to this game port.
-        for next in [1, 10]
-            .into_iter()
-            .filter_map(|offset| port.checked_add(offset))
-        {
-            add(Protocol::GameSpy1, next, options);
-            add(Protocol::Ut2004, next, options);
+        for offset in [1, 10] {
+            if let Some(query_port) = port.checked_add(offset) {
+                add(Protocol::GameSpy1, query_port, options);
+                add(Protocol::Ut2004, query_port, options);
+            }
         }
         return candidates;
     }
@@ -482,11 +509,10 @@ struct Asked<'a> {
 impl Asked<'_> {
     /// Whether an answer comes from the wanted server, if its port could be another server's.
     fn is_meant(&self, found: &Detected) -> bool {
-        let game_port = found.outcome.answer.game_port;
-        let is_other_port = self
-            .given
-            .zip(game_port)
-            .is_some_and(|(given, game_port)| given != game_port);
+        let is_other_port = match (self.given, found.outcome.answer.game_port) {
+            (Some(given), Some(game_port)) => given != game_port,
+            _ => false,
+        };
         !is_other_port && self.other_game(found).is_none()
     }
 
@@ -503,60 +529,65 @@ impl Asked<'_> {
 #[cfg(feature = "games")]
 fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    let mut add = |protocol, port: Option<u16>, is_certain| {
+    let mut add = |protocol, port: Option<u16>, accepts| {
         let Some(port) = port else { return };
-        add(
-            &mut candidates,
-            Candidate {
-                protocol,
-                port,
-                options,
-                is_certain,
-            },
-        );
+        let candidate = Candidate {
+            protocol,
+            port,
+            options,
+            accepts,
+        };
+        add_if_new(&mut candidates, candidate);
     };
-    let is_fixed = matches!(game.query_port, QueryPort::Fixed(_));
     // The given port itself, if no rule applies to it or it is the query port.
     if game.game_port.is_none() || given == game.query_port.at(None) {
-        add(game.protocol, given, true);
+        add(game.protocol, given, Accepts::AnyServer);
     }
-    let port = given.or(game.game_port);
-    add(
-        game.protocol,
-        game.query_port.at(port),
-        given.is_none() || !is_fixed,
-    );
+    let game_port = given.or(game.game_port);
+    // All servers of a host can share a fixed query port, whatever game port was given.
+    let is_fixed = matches!(game.query_port, QueryPort::Fixed(_));
+    let accepts = if is_fixed && given.is_some() {
+        Accepts::WantedServer
+    } else {
+        Accepts::AnyServer
+    };
+    add(game.protocol, game.query_port.at(game_port), accepts);
     for (protocol, rule) in game.also_at {
-        add(*protocol, rule.at(port), false);
+        add(*protocol, rule.at(game_port), Accepts::WantedServer);
     }
     if given.is_none() && game.protocol == Protocol::Quake3 {
         for offset in 1..=NEXT_PORTS {
             let next = game
                 .default_query_port()
                 .and_then(|port| port.checked_add(offset));
-            add(game.protocol, next, false);
+            add(game.protocol, next, Accepts::WantedServer);
         }
     }
-    add(game.protocol, given, true);
+    add(game.protocol, given, Accepts::AnyServer);
     if given.is_none() {
         for port in game.further_query_ports() {
-            add(game.protocol, Some(port), false);
+            add(game.protocol, Some(port), Accepts::WantedServer);
         }
     }
     candidates
 }
 
-/// The likeliest query port of a game's server, from its game port, or from 0 for the default.
+/// The likeliest query port of a game's server, from its game port. Without one, the game's default
+/// applies.
 #[cfg(feature = "games")]
-pub(super) fn query_port(game: &Game, given: u16, server: &str) -> Result<u16, Error> {
-    let given = Some(given).filter(|port| *port != 0);
-    let first = ports_of_game(game, given, QueryOptions::default())
-        .first()
-        .map(|candidate| candidate.port);
-    first.ok_or_else(|| Error::BadAddress {
-        text: server.to_owned(),
-        why: NO_PORT,
-    })
+pub(super) fn query_port(
+    game: &Game,
+    game_port: Option<u16>,
+    server: &Server,
+) -> Result<u16, Error> {
+    let candidates = ports_of_game(game, game_port, QueryOptions::default());
+    match candidates.first() {
+        Some(likeliest) => Ok(likeliest.port),
+        None => Err(Error::BadAddress {
+            text: server.to_string(),
+            why: NO_PORT,
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -637,7 +668,10 @@ mod tests {
         let candidates = ports_of_game(Game::find(game).unwrap(), given, QueryOptions::default());
         candidates
             .iter()
-            .map(|candidate| (candidate.protocol, candidate.port, candidate.is_certain))
+            .map(|candidate| {
+                let is_certain = candidate.accepts == Accepts::AnyServer;
+                (candidate.protocol, candidate.port, is_certain)
+            })
             .collect()
     }
 

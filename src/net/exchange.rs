@@ -28,6 +28,9 @@ struct Running<C: Conversation> {
     session: Session<C>,
 }
 
+/// The number of a session that is the only one.
+pub(super) const ONLY_SESSION: usize = 0;
+
 /// The end of an exchange.
 pub(super) struct Ended<A> {
     /// The caller's number for its session.
@@ -53,7 +56,7 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
             return Err(failed(QueryError::NotOneServer));
         }
         let cannot_open = |source| Error::io("open a UDP socket", source);
-        let socket = self.bind(peer.is_ipv4()).map_err(cannot_open)?;
+        let socket = self.bind(peer).map_err(cannot_open)?;
         // The kernel drops datagrams from elsewhere.
         if let Err(source) = socket.connect(peer) {
             return Err(match Fault::of(&source) {
@@ -68,8 +71,8 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
     }
 
     /// Opens a socket at the local address. A fixed port serves one exchange; others get any port.
-    fn bind(&self, is_ipv4: bool) -> io::Result<UdpSocket> {
-        let mut local = local_address(self.local, is_ipv4);
+    fn bind(&self, peer: SocketAddr) -> io::Result<UdpSocket> {
+        let mut local = local_address(self.local, peer);
         let bound = UdpSocket::bind(local);
         let is_in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
         let another_has_port = bound.as_ref().is_err_and(is_in_use) && !self.is_empty();
@@ -92,9 +95,14 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
             .map(|running| running.session.conversation_mut())
     }
 
-    /// Sends what is due, then waits for one datagram or timer, at most until `until`. Returns an
-    /// exchange that has ended. Cancel-safe.
-    pub(super) async fn step(&mut self, until: Option<Instant>) -> Option<Ended<C::Answer>> {
+    /// Sends the requests that are due, then waits for one datagram or timer. Returns an exchange
+    /// that has ended. Cancel-safe.
+    pub(super) async fn step(&mut self) -> Option<Ended<C::Answer>> {
+        self.step_until(None).await
+    }
+
+    /// [`Self::step`], which waits until this time at the latest.
+    pub(super) async fn step_until(&mut self, until: Option<Instant>) -> Option<Ended<C::Answer>> {
         let mut due = until;
         for (index, running) in self.running.iter_mut().enumerate() {
             let socket = self.sockets.get(index)?;

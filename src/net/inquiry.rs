@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::error::Error;
-use super::exchange::Exchanges;
+use super::exchange::{Exchanges, ONLY_SESSION};
 use super::io::{Fault, Io};
 use super::querier::{MAX_DEADLINE, MIN_DEADLINE, Querier};
 use super::server::Server;
@@ -54,9 +54,9 @@ pub struct MasterReport {
     pub list: Option<Result<ServerList, Error>>,
 }
 
-/// Options of the queries to list servers.
+/// Settings of the queries to list servers.
 #[derive(Debug, Clone)]
-pub(super) struct Options {
+pub(super) struct Settings {
     client: Querier,
     pub(super) scope: Option<Scope>,
     pub(super) timeout: Duration,
@@ -73,7 +73,7 @@ pub(super) enum Event {
 /// Merges the lists of several list servers.
 #[derive(Debug)]
 pub(super) struct Gathering {
-    pub(super) options: Options,
+    pub(super) settings: Settings,
     pub(super) masters: Vec<MasterReport>,
     seen: BTreeSet<SocketAddr>,
 }
@@ -81,7 +81,7 @@ pub(super) struct Gathering {
 impl Gathering {
     fn new(client: &Querier, masters: Vec<MasterReport>, timeout: Duration) -> Self {
         Self {
-            options: Options {
+            settings: Settings {
                 client: client.clone(),
                 scope: None,
                 timeout,
@@ -135,7 +135,7 @@ impl Gathering {
             let report = report.clone();
             let report_of_master = move |event| report(index, event);
             inquiries.push(Inquiry {
-                options: self.options.clone(),
+                settings: self.settings.clone(),
                 master: master.address.clone(),
                 requests: std::mem::take(&mut master.requests),
                 is_silent_if_empty: master.is_silent_if_empty,
@@ -183,16 +183,14 @@ impl Gathering {
 
     /// The list of the first list server.
     pub(super) fn into_list(self) -> Result<ServerList, Error> {
-        let first = self.masters.into_iter().next();
-        let (address, list) = first
-            .map(|report| (report.address, report.list))
-            .unwrap_or_default();
-        list.unwrap_or_else(|| {
-            Err(Error::BadAddress {
-                text: address,
+        let report = self.masters.into_iter().next().unwrap_or_default();
+        match report.list {
+            Some(list) => list,
+            None => Err(Error::BadAddress {
+                text: report.address,
                 why: "its list has not ended",
-            })
-        })
+            }),
+        }
     }
 }
 
@@ -201,14 +199,14 @@ macro_rules! servers_options {
     () => {
         setters! {
             /// Sets which addresses to accept; default [`Scope::Lan`].
-            with_scope(scope: Scope) gathering.options.scope = Some(scope);
+            with_scope(scope: Scope) gathering.settings.scope = Some(scope);
 
             /// Sets how long a list over TCP may take.
             ///
             /// Default: 45 s for the list servers of a game, because long lists come slowly; the
             /// client's deadline for a list server given by its address. Quake 3 masters use the
             /// client's timing.
-            with_timeout(timeout: Duration) gathering.options.timeout = timeout;
+            with_timeout(timeout: Duration) gathering.settings.timeout = timeout;
         }
 
         /// The queried list servers and their progress.
@@ -221,7 +219,7 @@ pub(super) use servers_options;
 
 /// The queries to one list server, in a task or thread of their own.
 pub(super) struct Inquiry {
-    options: Options,
+    settings: Settings,
     master: String,
     requests: Vec<ListRequest>,
     is_silent_if_empty: bool,
@@ -246,12 +244,12 @@ impl Inquiry {
     async fn ask_all<I: Io>(&self) -> Result<ServerList, Error> {
         let mut merged: Option<ServerList> = None;
         let mut failed: Option<Error> = None;
-        let max_servers = self.options.client.options.limits.max_servers();
+        let limits = self.settings.client.options.limits;
         for request in &self.requests {
             match self.ask::<I>(request).await {
                 Ok(list) => {
                     merged = Some(match merged {
-                        Some(earlier) => merge(earlier, list, max_servers),
+                        Some(earlier) => merge(earlier, list, limits.max_servers()),
                         None => list,
                     });
                 }
@@ -294,15 +292,13 @@ impl Inquiry {
     async fn ask<I: Io>(&self, request: &ListRequest) -> Result<ServerList, Error> {
         let client = self.client(request);
         let master = Server::from(&self.master);
-        let mut attempts = client
-            .attempts::<I>(&master, request.default_port())
-            .await?;
+        let mut host = client.look_up::<I>(&master, request.default_port()).await?;
         loop {
-            let timing = attempts.timing(I::now());
+            let timing = host.timing(I::now());
             let list = self
-                .ask_address::<I>(request.clone(), attempts.address, timing)
+                .ask_address::<I>(request.clone(), host.address, timing)
                 .await;
-            if list.is_ok() || !attempts.advance(I::now()) {
+            if list.is_ok() || !host.advance(I::now()) {
                 return list;
             }
         }
@@ -310,13 +306,12 @@ impl Inquiry {
 
     /// The client for a request: lists over TCP have their own deadline.
     fn client(&self, request: &ListRequest) -> Querier {
-        let Options {
-            client, timeout, ..
-        } = &self.options;
-        let mut client = client.clone();
-        if !matches!(request, ListRequest::Quake3(_)) {
-            client.deadline = (*timeout).clamp(MIN_DEADLINE, MAX_DEADLINE);
-            client.timing = client.timing.with_timeout(*timeout);
+        let mut client = self.settings.client.clone();
+        let is_over_udp = matches!(request, ListRequest::Quake3(_));
+        if !is_over_udp {
+            let timeout = self.settings.timeout;
+            client.deadline = timeout.clamp(MIN_DEADLINE, MAX_DEADLINE);
+            client.timing = client.timing.with_timeout(timeout);
         }
         client
     }
@@ -328,13 +323,13 @@ impl Inquiry {
         timing: Timing,
     ) -> Result<ServerList, Error> {
         if let ListRequest::Quake3(mut query) = request {
-            if let Some(scope) = self.options.scope {
+            if let Some(scope) = self.settings.scope {
                 query = query.with_scope(scope);
             }
             let session = Session::new(query, peer, timing, I::now());
             return self.over_udp::<I>(session).await;
         }
-        let client = &self.options.client;
+        let client = &self.settings.client;
         let session = request
             .session(client.nonce(peer), timing, I::now())
             .ok_or(Error::Request(EncodeError::Empty("list request")))?;
@@ -344,18 +339,20 @@ impl Inquiry {
 
     /// Fetches a list over UDP.
     async fn over_udp<I: Io>(&self, session: Session<Quake3List>) -> Result<ServerList, Error> {
-        let mut exchanges = Exchanges::<I, _>::new(self.options.client.local);
-        exchanges.start(0, session)?;
+        let mut exchanges = Exchanges::<I, _>::new(self.settings.client.local);
+        exchanges.start(ONLY_SESSION, session)?;
         let mut reported = 0_usize;
         loop {
-            let ended = exchanges.step(None).await;
+            let ended = exchanges.step().await;
             let conversations = exchanges.conversations();
             let new: Vec<SocketAddr> = conversations.flat_map(Quake3List::take_new).collect();
             reported = reported.saturating_add(new.len());
             self.report_all(&new);
             if let Some(ended) = ended {
                 let list = ended.result?.answer;
-                self.report_all(list.servers.get(reported..).unwrap_or_default());
+                // The list has all servers in the order in which they were taken.
+                let not_reported = list.servers.get(reported..).unwrap_or_default();
+                self.report_all(not_reported);
                 return Ok(list);
             }
         }
@@ -370,7 +367,7 @@ impl Inquiry {
     ) -> Result<ServerList, Error> {
         let mut list = self.read_stream::<I>(peer, session).await?;
         let listed = list.servers.len();
-        let scope = self.options.scope.unwrap_or_default();
+        let scope = self.settings.scope.unwrap_or_default();
         list.servers.retain(|server| scope.admits(*server));
         list.entries.retain(|entry| scope.admits(entry.server));
         let left_out = listed.saturating_sub(list.servers.len());
@@ -386,8 +383,8 @@ impl Inquiry {
         mut session: ListSession,
     ) -> Result<ServerList, Error> {
         let started = I::now();
-        let end = session.deadline();
-        let connected = I::connect(peer, end).await;
+        let deadline = session.deadline();
+        let connected = I::connect(peer, deadline).await;
         let mut stream = connected.map_err(|source| {
             let waited = I::now().saturating_duration_since(started);
             not_connected(peer, source, waited)
@@ -401,10 +398,10 @@ impl Inquiry {
             }
             out.clear();
             if session.poll_transmit(I::now(), &mut out).is_some() {
-                let sent = I::write(&mut stream, &out, end).await;
+                let sent = I::write(&mut stream, &out, deadline).await;
                 sent.map_err(|source| Error::io("send the request to the list server", source))?;
             }
-            let timer = session.poll_timeout().unwrap_or(end);
+            let timer = session.poll_timeout().unwrap_or(deadline);
             match I::read(&mut stream, &mut buffer, timer).await {
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                     session.handle_timeout(I::now());
@@ -439,9 +436,9 @@ fn merge(mut merged: ServerList, list: ServerList, max_servers: usize) -> Server
     let known: BTreeSet<SocketAddr> = merged.servers.iter().copied().collect();
     let is_new = |server: &SocketAddr| !known.contains(server);
     let new: Vec<SocketAddr> = list.servers.into_iter().filter(is_new).collect();
-    let room = max_servers.saturating_sub(merged.servers.len());
-    let over = u32::try_from(new.len().saturating_sub(room)).unwrap_or(u32::MAX);
-    merged.servers.extend(new.into_iter().take(room));
+    let space = max_servers.saturating_sub(merged.servers.len());
+    let over = u32::try_from(new.len().saturating_sub(space)).unwrap_or(u32::MAX);
+    merged.servers.extend(new.into_iter().take(space));
     merged.over_limit = merged
         .over_limit
         .saturating_add(list.over_limit)

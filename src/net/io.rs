@@ -89,16 +89,17 @@ pub(super) fn too_late(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, what)
 }
 
-/// The local address for a socket of this family: the wanted address if it fits, else any.
-pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> SocketAddr {
-    let any: IpAddr = if is_ipv4 {
-        Ipv4Addr::UNSPECIFIED.into()
-    } else {
-        Ipv6Addr::UNSPECIFIED.into()
-    };
-    wanted
-        .filter(|wanted| wanted.is_ipv4() == is_ipv4)
-        .unwrap_or_else(|| SocketAddr::new(any, 0))
+/// Any local address and port.
+pub(super) const ANY_IPV4: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+const ANY_IPV6: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), 0);
+
+/// The local address for a socket of the family of `peer`: the wanted address if it fits, else any.
+pub(super) fn local_address(wanted: Option<SocketAddr>, peer: SocketAddr) -> SocketAddr {
+    match wanted {
+        Some(wanted) if wanted.is_ipv4() == peer.is_ipv4() => wanted,
+        _ if peer.is_ipv4() => ANY_IPV4,
+        _ => ANY_IPV6,
+    }
 }
 
 /// Opens a socket for IPv4 and one for IPv6. One family may be missing, but not the family of the
@@ -109,8 +110,8 @@ pub(super) fn open_both_families<S>(
 ) -> Result<[Option<S>; 2], Error> {
     let wants_v4 = wanted.is_some_and(|wanted| wanted.is_ipv4());
     let wants_v6 = wanted.is_some_and(|wanted| wanted.is_ipv6());
-    let v4 = open(local_address(wanted, true));
-    let v6 = open(local_address(wanted, false));
+    let v4 = open(local_address(wanted, ANY_IPV4));
+    let v6 = open(local_address(wanted, ANY_IPV6));
     match [v4, v6] {
         [Err(error), Err(_)] => Err(error),
         [Err(error), _] if wants_v4 => Err(error),
@@ -133,9 +134,13 @@ pub(super) enum Fault {
 impl Fault {
     pub(super) fn of(error: &io::Error) -> Self {
         use io::ErrorKind;
+        if has_code(error, codes::UNREACHABLE) {
+            return Self::Unreachable;
+        }
+        if has_code(error, codes::PASSING) {
+            return Self::Passing;
+        }
         match error.kind() {
-            _ if has_code(error, codes::UNREACHABLE) => Self::Unreachable,
-            _ if has_code(error, codes::PASSING) => Self::Passing,
             ErrorKind::ConnectionRefused
             | ErrorKind::ConnectionReset
             | ErrorKind::HostUnreachable

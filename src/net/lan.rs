@@ -116,14 +116,14 @@ impl Querier {
         }
         match self.local {
             Some(local) => vec![network_of(local)],
-            None => interfaces(),
+            None => networks_of_machine(),
         }
     }
 
     /// Opens a socket that reaches this network. Sends nothing.
     fn broadcaster(&self, mut network: SocketAddr) -> Result<UdpSocket, Error> {
         network.set_port(Protocol::Quake3.default_query_port());
-        let mut local = local_address(self.local, network.is_ipv4());
+        let mut local = local_address(self.local, network);
         // The scan of the servers found needs the caller's port.
         local.set_port(0);
         let cannot_open = |source| Error::io("open a UDP socket", source);
@@ -164,8 +164,8 @@ fn network_of(local: SocketAddr) -> SocketAddr {
     }
 }
 
-/// The networks of the machine.
-fn interfaces() -> Vec<SocketAddr> {
+/// The networks of all interfaces of the machine.
+fn networks_of_machine() -> Vec<SocketAddr> {
     let mut networks = Vec::new();
     #[cfg(target_os = "linux")]
     for interface in nix::ifaddrs::getifaddrs().into_iter().flatten() {
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn every_network_is_a_group_or_a_broadcast_address_once() {
-        let networks = interfaces();
+        let networks = networks_of_machine();
         assert!(!networks.is_empty());
         for (place, network) in networks.iter().enumerate() {
             let is_group = match network {

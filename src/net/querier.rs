@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::error::Error;
-use super::exchange::Exchanges;
+use super::exchange::{Exchanges, ONLY_SESSION};
 use super::io::Io;
-use super::server::{Server, split};
+use super::server::{HostAndPort, Server};
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
 use crate::secret::Secret;
@@ -77,26 +77,27 @@ impl Querier {
         default_port: u16,
         new_conversation: impl Fn(u64) -> C,
     ) -> Result<Outcome<C::Answer>, Error> {
-        let mut attempts = self.attempts::<I>(server, default_port).await?;
+        let mut host = self.look_up::<I>(server, default_port).await?;
         loop {
-            let nonce = self.nonce(attempts.address);
+            let nonce = self.nonce(host.address);
             let conversation = new_conversation(nonce);
-            let timing = attempts.timing(I::now());
+            let timing = host.timing(I::now());
             let outcome = self
-                .ask_within::<I, C>(attempts.address, conversation, timing)
+                .ask_within::<I, C>(host.address, conversation, timing)
                 .await;
-            if outcome.is_ok() || !attempts.advance(I::now()) {
+            if outcome.is_ok() || !host.advance(I::now()) {
                 return outcome;
             }
         }
     }
 
-    /// The addresses of a server, in the resolver's order. Starts the client's deadline.
-    pub(super) async fn attempts<I: Io>(
+    /// Looks the addresses of a server up, in the resolver's order. The client's deadline begins
+    /// now.
+    pub(super) async fn look_up<I: Io>(
         &self,
         server: &Server,
         default_port: u16,
-    ) -> Result<Attempts, Error> {
+    ) -> Result<HostAddresses, Error> {
         let deadline = after(I::now(), self.deadline);
         let mut addresses = self
             .addresses::<I>(server, default_port, deadline)
@@ -106,7 +107,7 @@ impl Querier {
             host: server.to_string(),
             source: Arc::new(no_address()),
         })?;
-        Ok(Attempts {
+        Ok(HostAddresses {
             address,
             others: addresses,
             deadline,
@@ -121,10 +122,11 @@ impl Querier {
         default_port: u16,
         deadline: Instant,
     ) -> Result<Vec<SocketAddr>, Error> {
-        let (host, port) = match server {
+        let HostAndPort { host, port } = match server {
             Server::Address(address) => return Ok(vec![*address]),
-            Server::Name(name) => split(name, default_port)?,
+            Server::Name(name) => HostAndPort::parse(name)?,
         };
+        let port = port.unwrap_or(default_port);
         if let Ok(ip) = host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(ip, port)]);
         }
@@ -158,9 +160,10 @@ impl Querier {
         timing: Timing,
     ) -> Result<Outcome<C::Answer>, Error> {
         let mut exchanges = Exchanges::<I, C>::new(self.local);
-        exchanges.start(0, Session::new(conversation, server, timing, I::now()))?;
+        let session = Session::new(conversation, server, timing, I::now());
+        exchanges.start(ONLY_SESSION, session)?;
         loop {
-            if let Some(ended) = exchanges.step(None).await {
+            if let Some(ended) = exchanges.step().await {
                 return ended.result;
             }
         }
@@ -176,17 +179,19 @@ fn no_address() -> io::Error {
 /// The addresses of a host, tried one after the other. Each gets an equal share of the remaining
 /// time.
 #[derive(Debug, Clone)]
-pub(super) struct Attempts {
+pub(super) struct HostAddresses {
+    /// The current one.
     pub(super) address: SocketAddr,
+    /// Those that were not tried yet.
     pub(super) others: std::vec::IntoIter<SocketAddr>,
     pub(super) deadline: Instant,
     timing: Timing,
 }
 
-impl Attempts {
-    /// All addresses. Ignore their ports.
+impl HostAddresses {
+    /// The current address and those after it.
     #[cfg(feature = "games")]
-    pub(super) fn hosts(&self) -> impl Iterator<Item = SocketAddr> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = SocketAddr> {
         std::iter::once(self.address).chain(self.others.clone())
     }
 
@@ -194,9 +199,13 @@ impl Attempts {
     pub(super) fn timing(&self, now: Instant) -> Timing {
         let left = self.deadline.saturating_duration_since(now);
         let others = u32::try_from(self.others.len()).unwrap_or(u32::MAX);
-        let share = left.checked_div(others.saturating_add(1)).unwrap_or(left);
-        let share = share.max(MIN_SHARE.min(left));
-        self.timing.with_timeout(share.min(self.timing.timeout()))
+        let addresses = others.saturating_add(1);
+        let equal_share = left.checked_div(addresses).unwrap_or(left);
+        // A few addresses get a useful time, even if none is left for the others.
+        let useful_share = equal_share.max(MIN_SHARE);
+        let max_timeout = useful_share.min(left);
+        let timeout = self.timing.timeout().min(max_timeout);
+        self.timing.with_timeout(timeout)
     }
 
     /// Moves to the next address; `false` if there is none, or no time for it.
@@ -211,9 +220,9 @@ impl Attempts {
         true
     }
 
-    /// Keeps the current address, which has answered. The others may be other servers.
+    /// Keeps only the current address, which has answered. The others may be other servers.
     #[cfg(feature = "tokio")]
-    pub(super) fn keep(&mut self) {
+    pub(super) fn forget_others(&mut self) {
         self.others = Vec::new().into_iter();
     }
 }
@@ -223,6 +232,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// The range of deadlines.
 pub(super) const MIN_DEADLINE: Duration = Duration::from_millis(10);
 pub(super) const MAX_DEADLINE: Duration = Duration::from_secs(600);
+/// The default port of a look-up whose ports are replaced.
+pub(super) const ANY_PORT: u16 = 1;
 /// The maximum number of addresses of one name to try.
 const MAX_ADDRESSES: usize = 32;
 /// The minimum time for one of several addresses: a round trip around the world and one fast retry.
@@ -288,13 +299,13 @@ mod tests {
         #[allow(clippy::disallowed_methods, reason = "any time will do")]
         let now = Instant::now();
         let share = |others: u8, left: Duration| {
-            let attempts = Attempts {
+            let addresses = HostAddresses {
                 address: ([192, 0, 2, 99], 27960).into(),
                 others: addresses(others).into_iter(),
                 deadline: now + left,
                 timing: Timing::default().with_timeout(9 * SECOND),
             };
-            attempts.timing(now).timeout()
+            addresses.timing(now).timeout()
         };
         assert_eq!(
             share(0, 10 * SECOND),

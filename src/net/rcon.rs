@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::client::Client;
 use super::error::Error;
 use super::io::Io;
-use super::querier::{Attempts, Querier};
+use super::querier::{HostAddresses, Querier};
 use super::server::Server;
 use super::tokio_io::Tokio;
 use crate::bucket::{LeakyBucket, Rate};
@@ -49,7 +49,7 @@ use crate::time::after;
 #[derive(Debug)]
 pub struct Rcon {
     client: Querier,
-    server: Attempts,
+    server: HostAddresses,
     password: Password,
     mode: RconMode,
     pace: Pace,
@@ -68,7 +68,7 @@ impl Rcon {
         let port = Protocol::Quake3.default_query_port();
         let server = client
             .querier
-            .attempts::<Tokio>(&server.into(), port)
+            .look_up::<Tokio>(&server.into(), port)
             .await?;
         Ok(Self {
             client: client.querier.clone(),
@@ -95,11 +95,11 @@ impl Rcon {
         let query = self.query(command)?;
         tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
         self.pace.sent(Tokio::now());
-        let mut attempts = self.server.clone();
-        attempts.deadline = after(Tokio::now(), self.client.deadline);
+        let mut server = self.server.clone();
+        server.deadline = after(Tokio::now(), self.client.deadline);
         loop {
-            let peer = attempts.address;
-            let timing = self.timing(attempts.deadline);
+            let peer = server.address;
+            let timing = self.timing(server.deadline);
             let outcome = self
                 .client
                 .ask_within::<Tokio, _>(peer, query.clone(), timing)
@@ -107,12 +107,12 @@ impl Rcon {
             let is_unreachable =
                 matches!(&outcome, Err(error) if error.kind() == ErrorKind::Unreachable);
             if !is_unreachable {
-                attempts.keep();
-                self.server = attempts;
+                server.forget_others();
+                self.server = server;
                 return text_or_refusal(outcome);
             }
             // Nothing there could have run the command: try the next address of the name.
-            if !attempts.advance(Tokio::now()) {
+            if !server.advance(Tokio::now()) {
                 return text_or_refusal(outcome);
             }
         }

@@ -43,13 +43,14 @@ pub enum Server {
 }
 
 impl Server {
-    /// The given port, or `None`. Port 0 is an error.
+    /// The given port, or `None`.
     pub(super) fn given_port(&self) -> Result<Option<u16>, Error> {
         let port = match self {
-            Self::Address(address) => address.port(),
-            Self::Name(name) => split(name, 0)?.1,
+            Self::Address(address) if address.port() == 0 => None,
+            Self::Address(address) => Some(address.port()),
+            Self::Name(name) => HostAndPort::parse(name)?.port,
         };
-        Ok(Some(port).filter(|&port| port != 0))
+        Ok(port)
     }
 }
 
@@ -91,7 +92,7 @@ impl FromStr for Server {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        split(text, 1)?;
+        HostAndPort::parse(text)?;
         Ok(text.into())
     }
 }
@@ -105,36 +106,54 @@ impl fmt::Display for Server {
     }
 }
 
-/// Splits host and port. Several colons without brackets are an IPv6 address without a port.
-pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), Error> {
-    let bad = |why| Error::BadAddress {
-        text: text.to_owned(),
-        why,
-    };
-    let (host, rest) = match text.strip_prefix('[') {
-        Some(bracketed) => bracketed
-            .split_once(']')
-            .ok_or_else(|| bad("no closing bracket"))?,
-        None if text.parse::<IpAddr>().is_ok() || is_scoped(text) => (text, ""),
-        None => text.split_at(text.find(':').unwrap_or(text.len())),
-    };
-    let port = match rest.strip_prefix(':') {
-        None if rest.is_empty() => default_port,
-        None => return Err(bad("no colon after the bracket")),
-        Some(port) if port.contains(':') => {
-            return Err(bad("several colons, but not an IPv6 address"));
+/// A host name or IP address, and the port after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct HostAndPort<'a> {
+    pub(super) host: &'a str,
+    /// Never 0.
+    pub(super) port: Option<u16>,
+}
+
+impl<'a> HostAndPort<'a> {
+    /// Several colons without brackets are an IPv6 address without a port.
+    pub(super) fn parse(text: &'a str) -> Result<Self, Error> {
+        let bad = |why| Error::BadAddress {
+            text: text.to_owned(),
+            why,
+        };
+        let is_bare_ip = text.parse::<IpAddr>().is_ok() || is_scoped(text);
+        let (host, after_host) = match text.strip_prefix('[') {
+            Some(bracketed) => bracketed
+                .split_once(']')
+                .ok_or_else(|| bad("no closing bracket"))?,
+            None if is_bare_ip => (text, ""),
+            None => text.split_at(text.find(':').unwrap_or(text.len())),
+        };
+        let port = parse_port(after_host).map_err(bad)?;
+        if host.is_empty() {
+            return Err(bad("the host is empty"));
         }
-        Some(port) => match port.parse() {
-            Ok(port) if port != 0 => port,
-            _ => return Err(bad("the port is not a number from 1 to 65535")),
-        },
+        if host.contains(char::is_whitespace) {
+            return Err(bad("a space in the host"));
+        }
+        Ok(Self { host, port })
+    }
+}
+
+/// The port in the text after a host: `:PORT` or nothing.
+fn parse_port(after_host: &str) -> Result<Option<u16>, &'static str> {
+    if after_host.is_empty() {
+        return Ok(None);
+    }
+    let Some(port) = after_host.strip_prefix(':') else {
+        return Err("no colon after the bracket");
     };
-    if host.is_empty() {
-        Err(bad("the host is empty"))
-    } else if host.contains(char::is_whitespace) {
-        Err(bad("a space in the host"))
-    } else {
-        Ok((host, port))
+    if port.contains(':') {
+        return Err("several colons, but not an IPv6 address");
+    }
+    match port.parse() {
+        Ok(0) | Err(_) => Err("the port is not a number from 1 to 65535"),
+        Ok(port) => Ok(Some(port)),
     }
 }
 
@@ -152,18 +171,19 @@ mod tests {
     #[test]
     fn hosts_and_ports_in_every_spelling() {
         for (text, host, port) in [
-            ("example.org", "example.org", 1),
-            ("example.org:27960", "example.org", 27960),
-            ("192.0.2.1:5", "192.0.2.1", 5),
-            ("::1", "::1", 1),
-            ("2001:db8::1", "2001:db8::1", 1),
-            ("[::1]", "::1", 1),
-            ("[::1]:5", "::1", 5),
-            ("fe80::1%lo", "fe80::1%lo", 1),
-            ("[fe80::1%lo]", "fe80::1%lo", 1),
-            ("[fe80::1%lo]:5", "fe80::1%lo", 5),
+            ("example.org", "example.org", None),
+            ("example.org:27960", "example.org", Some(27960)),
+            ("192.0.2.1:5", "192.0.2.1", Some(5)),
+            ("::1", "::1", None),
+            ("2001:db8::1", "2001:db8::1", None),
+            ("[::1]", "::1", None),
+            ("[::1]:5", "::1", Some(5)),
+            ("fe80::1%lo", "fe80::1%lo", None),
+            ("[fe80::1%lo]", "fe80::1%lo", None),
+            ("[fe80::1%lo]:5", "fe80::1%lo", Some(5)),
         ] {
-            assert_eq!(split(text, 1).unwrap(), (host, port), "{text}");
+            let expected = HostAndPort { host, port };
+            assert_eq!(HostAndPort::parse(text).unwrap(), expected, "{text}");
             assert_eq!(text.parse::<Server>().unwrap(), Server::from(text));
         }
         let scoped = Server::from("[fe80::1%lo]:5");

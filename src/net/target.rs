@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use super::error::Error;
-use super::io::{Fault, Io, local_address};
+use super::io::{ANY_IPV4, Fault, Io};
 use super::querier::Querier;
 use super::server::Server;
 use crate::exclusive::Exclusive;
@@ -21,7 +21,10 @@ use crate::session::{Conversation, Machine, Outcome, Timing};
 use crate::status_query::StatusQuery;
 use crate::time::after;
 #[cfg(feature = "games")]
-use {super::detect::query_port, super::inquiry::Listed, super::server::split, crate::games::Game};
+use {
+    super::detect::query_port, super::inquiry::Listed, super::server::HostAndPort,
+    crate::games::Game,
+};
 
 /// A server to scan: a protocol or game, an address or host name, and perhaps its own options.
 ///
@@ -100,7 +103,7 @@ impl ScanTarget {
     ) -> Result<AddressedQuery<StatusQuery>, Error> {
         let Destination { protocol, server } = self.destination.as_ref().map_err(Error::clone)?;
         let found = client
-            .attempts::<I>(server, protocol.default_query_port())
+            .look_up::<I>(server, protocol.default_query_port())
             .await?;
         Ok(self.query(*protocol, client, found.address))
     }
@@ -200,16 +203,15 @@ impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
 /// The same server at its query port. The given port is the one for players.
 #[cfg(feature = "games")]
 fn at_query_port(game: &Game, server: Server) -> Result<Server, Error> {
-    let text = server.to_string();
+    let given_port = server.given_port()?;
+    let port = query_port(game, given_port, &server)?;
     match server {
         Server::Address(mut address) => {
-            let port = query_port(game, address.port(), &text)?;
             address.set_port(port);
             Ok(address.into())
         }
-        Server::Name(_) => {
-            let (host, given) = split(&text, 0)?;
-            let port = query_port(game, given, &text)?;
+        Server::Name(name) => {
+            let host = HostAndPort::parse(&name)?.host;
             Ok((host, port).into())
         }
     }
@@ -246,13 +248,13 @@ pub(super) struct NumberedQuery<C> {
     pub(super) query: Result<AddressedQuery<C>, Error>,
 }
 
-/// Yields targets one by one, and `None` at the end.
+/// Yields the targets of a scan one by one, and `None` at the end.
 pub(super) type Source<'a, T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send + 'a>;
 
 /// The pause before a request that the system refused is sent again.
-const PAUSE: Duration = Duration::from_millis(10);
+const REPEAT_AFTER: Duration = Duration::from_millis(10);
 /// How long a refused request is repeated before its server counts as unreachable.
-const PATIENCE: Duration = Duration::from_secs(1);
+const REPEAT_FOR: Duration = Duration::from_secs(1);
 
 /// The queries of a scan: a scanner and its source of targets.
 pub(super) struct Queries<'a, C: Conversation> {
@@ -298,7 +300,8 @@ impl<'a, C: Conversation> Queries<'a, C> {
     /// The next result; `None` when every target has had its result.
     pub(super) fn poll_answer(&mut self) -> Poll<Option<Scanned<C::Answer, Error>>> {
         if let Some(scanned) = self.scanner.poll_answer() {
-            let peer = scanned.peer.unwrap_or_else(|| local_address(None, true));
+            // Every target of the scanner has an address.
+            let peer = scanned.peer.unwrap_or(ANY_IPV4);
             return Poll::Ready(Some(Scanned {
                 index: scanned.index,
                 peer: scanned.peer,
@@ -318,8 +321,10 @@ impl<'a, C: Conversation> Queries<'a, C> {
     /// Sends up to `max` requests. Returns the time of the next call. If `cx` is woken, call
     /// earlier.
     ///
-    /// `send_to` sends requests to one address family and returns how many were sent before one
-    /// failed.
+    /// - `clock` is read again for each target, because a source can block for long. A caller whose
+    ///   source never blocks can return one time.
+    /// - `send_to` sends requests to one address family and returns how many were sent before one
+    ///   failed.
     pub(super) fn send(
         &mut self,
         max: usize,
@@ -342,16 +347,18 @@ impl<'a, C: Conversation> Queries<'a, C> {
         while let Some(first) = self.unsent.front() {
             let to = first.to;
             let requests = self.next_batch(to.is_ipv4());
-            let length = requests.len();
+            let max_sent = requests.len();
             match send_to(&requests) {
                 Ok(sent) => {
-                    self.unsent.drain(..sent.clamp(1, length));
+                    // At least one, so that this loop ends whatever the system returns.
+                    let sent = sent.clamp(1, max_sent);
+                    self.unsent.drain(..sent);
                     self.stuck_since = now;
                 }
                 Err(error) => {
                     self.send_errors = self.send_errors.saturating_add(1);
                     if self.may_repeat(&error, now) {
-                        return Some(after(now, PAUSE));
+                        return Some(after(now, REPEAT_AFTER));
                     }
                     self.scanner.handle_unreachable(now, to);
                     self.unsent.pop_front();
@@ -377,7 +384,7 @@ impl<'a, C: Conversation> Queries<'a, C> {
     /// Whether to send a request again after this error, because it may pass.
     fn may_repeat(&self, error: &io::Error, now: Instant) -> bool {
         let is_unreachable = Fault::of(error) == Fault::Unreachable;
-        !is_unreachable && now < after(self.stuck_since, PATIENCE)
+        !is_unreachable && now < after(self.stuck_since, REPEAT_FOR)
     }
 
     /// Takes requests from the scanner.
@@ -462,7 +469,7 @@ mod tests {
         let timing = Timing::default().with_retry_after(Duration::from_secs(3));
         let mut queries = Queries::new(source, timing, ScanOptions::default(), start);
         let (mut now, mut tried) = (start, Vec::new());
-        while now < start + PATIENCE {
+        while now < start + REPEAT_FOR {
             let due = queries.send(
                 2,
                 || now,
@@ -472,8 +479,8 @@ mod tests {
                     Err(io::ErrorKind::NetworkDown.into())
                 },
             );
-            assert_eq!(due, Some(now + PAUSE));
-            now += PAUSE;
+            assert_eq!(due, Some(now + REPEAT_AFTER));
+            now += REPEAT_AFTER;
         }
         assert_eq!(tried, [peers[0]; 100]);
         assert!(queries.poll_answer().is_pending());

@@ -217,12 +217,12 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: "src/net/target.rs",
-        code: "const PAUSE: Duration = Duration::from_millis(10);",
+        code: "const REPEAT_AFTER: Duration = Duration::from_millis(10);",
         sentences: &[Sentence("src/net/scan/mod.rs", "every 10 ms")],
     },
     Fact {
         file: "src/net/target.rs",
-        code: "const PATIENCE: Duration = Duration::from_secs(1);",
+        code: "const REPEAT_FOR: Duration = Duration::from_secs(1);",
         sentences: &[Sentence("src/net/scan/mod.rs", "for a second")],
     },
     Fact {

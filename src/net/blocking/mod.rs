@@ -17,6 +17,8 @@ use crate::net::client;
 use crate::net::detect::Detected;
 use crate::net::error::Error;
 use crate::net::inquiry::{Event, Gathering, Listed, MasterReport, servers_options};
+#[cfg(feature = "games")]
+use crate::net::querier::ANY_PORT;
 use crate::net::querier::Querier;
 use crate::net::server::Server;
 use crate::net::target::ScanTarget;
@@ -205,16 +207,13 @@ impl Client {
     ) -> Result<Option<Detected>, Error> {
         let game = game.try_into().map_err(Into::into)?;
         let server = server.into();
-        let found = block(self.0.attempts::<Std>(&server, 1))?;
+        let host = block(self.0.look_up::<Std>(&server, ANY_PORT))?;
         let servers = self
             .servers(game)?
             .with_scope(Scope::Any)
             .with_timeout(self.0.deadline);
         let listed = servers.map(|listed| listed.server).collect();
-        block(
-            self.0
-                .query_listed_over::<Std>(game, &server, found, listed),
-        )
+        block(self.0.query_listed_over::<Std>(game, &server, host, listed))
     }
 
     /// Fetches the list of one list server.
