@@ -155,11 +155,14 @@ fn no_master(known: usize) -> String {
 }
 
 fn other_server(game: Option<&str>, game_port: Option<u16>) -> String {
-    let game = game.map_or_else(
-        || "game not known".to_owned(),
-        |game| format!("game {game}"),
-    );
-    game_port.map_or_else(|| game.clone(), |port| format!("{game}, game port {port}"))
+    let game = match game {
+        Some(game) => format!("game {game}"),
+        None => "game not known".to_owned(),
+    };
+    match game_port {
+        Some(port) => format!("{game}, game port {port}"),
+        None => game,
+    }
 }
 
 impl Error {
@@ -193,9 +196,11 @@ impl Error {
     /// ```
     pub fn reason(&self) -> String {
         let text = self.to_string();
-        let address = self.peer().map(|peer| format!("{peer}: "));
-        match address.and_then(|address| text.strip_prefix(&address).map(str::to_owned)) {
-            Some(reason) => reason,
+        let Some(peer) = self.peer() else {
+            return text;
+        };
+        match text.strip_prefix(&format!("{peer}: ")) {
+            Some(reason) => reason.to_owned(),
             None => text,
         }
     }

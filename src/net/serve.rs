@@ -105,12 +105,12 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         // Take turns, so that a busy socket does not block the others.
         for socket in sockets {
             let handle = |arrival: Arrival<'_>| {
-                let way_back = Route {
+                let route_back = Route {
                     socket,
                     local: arrival.local,
                     to: arrival.from,
                 };
-                out.handle_request(&mut machine, now, way_back, arrival.bytes);
+                out.handle_request(&mut machine, now, route_back, arrival.bytes);
             };
             receive_requests(socket, &mut buffer, handle)?;
             out.send();
@@ -161,11 +161,9 @@ struct Route<'s> {
     to: SocketAddr,
 }
 
-impl Route<'_> {
-    /// Whether it leads to this address. An IPv4 address equals its form in IPv6.
-    fn leads_to(&self, to: SocketAddr) -> bool {
-        canonical(self.to) == canonical(to)
-    }
+/// Whether two addresses are the same. An IPv4 address equals its form in IPv6.
+fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
+    canonical(one) == canonical(other)
 }
 
 /// A datagram to send.
@@ -198,25 +196,27 @@ impl<'s> Outbox<'s> {
         }
     }
 
-    /// Passes a request to the machine and takes its replies. `way_back`: the route to its sender.
+    /// Passes a request to the machine and takes its replies. `route_back`: the route to its
+    /// sender.
     fn handle_request(
         &mut self,
         machine: &mut impl Machine,
         now: Instant,
-        way_back: Route<'s>,
+        route_back: Route<'s>,
         bytes: &[u8],
     ) {
         if self.recent.len() >= MAX_RECENT {
             self.recent.pop_front();
         }
-        self.recent.push_back(way_back);
-        machine.handle_datagram(now, way_back.to, bytes);
-        self.fill(machine, now, Some(way_back));
+        self.recent.push_back(route_back);
+        let sender = route_back.to;
+        machine.handle_datagram(now, sender, bytes);
+        self.fill(machine, now, Some(sender));
     }
 
-    /// Takes the datagrams that the machine wants to send. `way_back`: the route to the sender of
-    /// the request that is being answered, if any.
-    fn fill(&mut self, machine: &mut impl Machine, now: Instant, way_back: Option<Route<'s>>) {
+    /// Takes the datagrams that the machine wants to send. `answered`: the sender of the request
+    /// that is being answered, if any.
+    fn fill(&mut self, machine: &mut impl Machine, now: Instant, answered: Option<SocketAddr>) {
         loop {
             if self.datagrams.len() >= BATCH {
                 self.send();
@@ -226,25 +226,26 @@ impl<'s> Outbox<'s> {
                 return;
             };
             let bytes = start..self.bytes.len();
-            let answers_request = way_back.is_some_and(|way_back| way_back.leads_to(to));
-            if machine.announces_to(to) && !answers_request {
+            let is_reply = answered.is_some_and(|sender| is_same(sender, to));
+            let is_announcement = machine.announces_to(to) && !is_reply;
+            if is_announcement {
                 for route in routes(self.sockets, to) {
                     let bytes = bytes.clone();
                     self.datagrams.push(Datagram { route, bytes });
                 }
-            } else if let Some(route) = self.route(to) {
+            } else if let Some(route) = self.latest_route(to) {
                 self.datagrams.push(Datagram { route, bytes });
             }
         }
     }
 
-    /// The route to the sender of the latest request from this address, because a part of a long
-    /// reply answers an earlier request. The machine's own requests answer none, so any socket
-    /// sends them.
-    fn route(&self, to: SocketAddr) -> Option<Route<'s>> {
-        let mut latest = self.recent.iter().rev();
-        let way_back = latest.find(|way_back| way_back.leads_to(to)).copied();
-        way_back.or_else(|| routes(self.sockets, to).next())
+    /// The route on which the latest request from this address came. It need not be the request
+    /// that is being answered: a long reply is sent in parts, the last ones later. The machine's
+    /// own requests answer none, so any socket sends them.
+    fn latest_route(&self, to: SocketAddr) -> Option<Route<'s>> {
+        let mut latest_first = self.recent.iter().rev();
+        let known = latest_first.find(|route| is_same(route.to, to));
+        known.copied().or_else(|| routes(self.sockets, to).next())
     }
 
     /// Sends the queued datagrams. Those that a socket cannot take are dropped.

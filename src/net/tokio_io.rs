@@ -67,9 +67,10 @@ impl Io for Tokio {
             let ready = first_ready(sockets);
             let index = timeout_at(until.into(), ready).await.ok()?;
             buffer.resize(MAX_DATAGRAM, 0);
-            let mut receive = pin!(sockets.get(index)?.recv_from(buffer));
-            let received = poll_fn(|cx| Poll::Ready(receive.as_mut().poll(cx))).await;
-            if let Poll::Ready(datagram) = received {
+            // If the socket is empty after all, the wait goes on, for all sockets. `try_recv_from`
+            // would not report errors.
+            let receive = sockets.get(index)?.recv_from(buffer);
+            if let Some(datagram) = poll_once(receive).await {
                 return Some(Received {
                     socket: index,
                     datagram,
@@ -90,10 +91,10 @@ impl Io for Tokio {
                 stream.async_io(Interest::WRITABLE, || stream.try_write(rest)),
             )
             .await?;
-            rest = rest
-                .get(sent..)
-                .filter(|_| sent > 0)
-                .ok_or(io::ErrorKind::WriteZero)?;
+            if sent == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            rest = rest.get(sent..).unwrap_or_default();
         }
         Ok(())
     }
@@ -125,6 +126,16 @@ async fn first_ready(sockets: &[UdpSocket]) -> usize {
     .await
 }
 
+/// Polls a future once. Returns its output if it is ready.
+async fn poll_once<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
 /// Runs a step of a stream until this time.
 async fn in_time<T>(until: Instant, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let late = |_| Err(too_late("the list server took too long"));
@@ -145,7 +156,9 @@ pub(super) fn receive_batch(
     return batch::receive(socket, buffer, drops, each);
     #[cfg(not(target_os = "linux"))]
     {
-        let (_, mut each) = (drops, each);
+        // Only Linux counts drops.
+        let _ = drops;
+        let mut each = each;
         for count in 0..BATCH {
             match socket.try_recv_from(buffer) {
                 Ok((length, from)) => each(Arrival {

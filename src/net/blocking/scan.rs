@@ -114,18 +114,21 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads what has arrived; if nothing has, waits until then.
-    fn receive(&mut self, mut until: Instant) {
+    fn receive(&mut self, until: Instant) {
         let scanner = &mut self.queries.scanner;
+        let mut wait_until = until;
         for _ in 0..BATCH.saturating_mul(MAX_BATCHES) {
-            let received = block(Std::receive(&self.sockets.used, until, &mut self.buffer));
-            let Some(Received { datagram, .. }) = received else {
+            let receive = Std::receive(&self.sockets.used, wait_until, &mut self.buffer);
+            let Some(Received { datagram, .. }) = block(receive) else {
                 break;
             };
-            until = Std::now();
+            let now = Std::now();
+            // Take what else has arrived, without another wait.
+            wait_until = now;
             match datagram {
                 Ok((length, from)) => {
                     let datagram = self.buffer.get(..length).unwrap_or_default();
-                    scanner.handle_datagram(until, from, datagram);
+                    scanner.handle_datagram(now, from, datagram);
                 }
                 // An ICMP error about one of the servers. The error queue, if there is one, shows
                 // which.
@@ -133,7 +136,7 @@ impl<'a> Scan<'a> {
             }
         }
         for server in self.sockets.unreachable.drain(..) {
-            scanner.handle_unreachable(until, server);
+            scanner.handle_unreachable(Std::now(), server);
         }
     }
 }

@@ -208,27 +208,31 @@ impl<'a, C: Conversation> Scan<'a, C> {
             }
             let now = Tokio::now();
             let received = self.receive(now, cx);
-            // More datagrams are waiting. Receive them first, or the buffer fills up and queries
-            // time out although their replies have arrived.
-            if received >= BATCH && !round.is_multiple_of(MAX_BATCHES) {
+            let may_more_wait = received >= BATCH;
+            let is_turn_to_send = round.is_multiple_of(MAX_BATCHES);
+            // Receive first, or the buffer fills up and queries time out although their replies
+            // have arrived.
+            if may_more_wait && !is_turn_to_send {
                 continue;
             }
-            // Last, so that datagrams that arrived while the caller was busy come before the
-            // timers.
-            if received < BATCH || round == MAX_ROUNDS {
+            let is_last_round = round == MAX_ROUNDS;
+            // Timers come after the datagrams that arrived while the caller was busy.
+            if !may_more_wait || is_last_round {
                 self.queries.scanner.handle_timeout(now);
             }
             let sockets = &mut self.sockets;
             let send_to = |requests: &[(SocketAddr, &[u8])]| send_over(sockets, requests);
             let due = self.queries.send(BATCH, || now, cx, send_to);
+            // Each datagram can have brought a result.
             if received > 0 {
                 continue;
             }
-            let is_asleep = match due {
-                Some(at) => self.sleep(now, at, cx),
-                None => true,
+            let sleep = match due {
+                Some(at) => self.poll_sleep(now, at, cx),
+                // Only the source of targets or a datagram wakes the task.
+                None => Poll::Pending,
             };
-            if is_asleep {
+            if sleep.is_pending() {
                 return Poll::Pending;
             }
         }
@@ -261,28 +265,30 @@ impl<'a, C: Conversation> Scan<'a, C> {
         received
     }
 
-    /// Sleeps until this time or earlier; `false` if it has passed already.
-    fn sleep(&mut self, now: Instant, at: Instant, cx: &mut Context<'_>) -> bool {
+    /// Ready when this time has passed. Otherwise the task is woken then, or earlier.
+    fn poll_sleep(&mut self, now: Instant, at: Instant, cx: &mut Context<'_>) -> Poll<()> {
         let wait = at.saturating_duration_since(now);
         if wait.is_zero() {
-            return false;
+            return Poll::Ready(());
         }
         if wait < SHORT_WAIT {
-            // A paused clock does not advance before the task sleeps.
-            let has_advanced = now != self.polled_at;
+            // The paused clock of a test advances only while the task sleeps, so polling again
+            // would never end.
+            let has_clock_advanced = now != self.polled_at;
             self.polled_at = now;
-            if has_advanced && self.queries.scanner.waits_for_room() {
+            if has_clock_advanced && self.queries.scanner.waits_for_room() {
                 cx.waker().wake_by_ref();
-                return true;
+                return Poll::Pending;
             }
         }
-        let at = at.min(after(now, LONG_WAIT)).into();
+        let wake_at = at.min(after(now, LONG_WAIT)).into();
         match Handle::try_current() {
-            // The runtime of the previous timer may have ended.
-            Ok(_) => self.sleep.set(sleep_until(at)),
-            Err(_) => self.sleep.as_mut().reset(at),
+            // A new timer, because the runtime of the previous one may have ended.
+            Ok(_) => self.sleep.set(sleep_until(wake_at)),
+            // Outside a runtime, a timer can only be reset.
+            Err(_) => self.sleep.as_mut().reset(wake_at),
         }
-        self.sleep.as_mut().poll(cx).is_pending()
+        self.sleep.as_mut().poll(cx)
     }
 }
 
@@ -293,7 +299,8 @@ fn send_over(
     requests: &[(SocketAddr, &[u8])],
 ) -> io::Result<usize> {
     let is_ipv4 = requests.first().is_some_and(|(to, _)| to.is_ipv4());
-    match if is_ipv4 { v4 } else { v6 } {
+    let socket = if is_ipv4 { v4 } else { v6 };
+    match socket {
         Some(socket) => socket.send(requests),
         None => Err(io::ErrorKind::AddrNotAvailable.into()),
     }
