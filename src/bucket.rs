@@ -58,11 +58,21 @@ impl LeakyBucket {
     /// The earliest time at which this many units fit, at least `now`. More units than the capacity
     /// fit into an empty bucket.
     pub(crate) fn ready_at(&self, now: Instant, rate: &Rate, units: u64) -> Instant {
-        let spare = rate.full.saturating_sub(rate.time_for(units));
-        let ready = self
-            .empty_at
-            .and_then(|empty_at| empty_at.checked_sub(spare));
-        ready.map_or(now, |ready| ready.max(now))
+        let Some(empty_at) = self.empty_at else {
+            return now;
+        };
+        // The units fit when no more than the rest of the capacity is left to leak.
+        let rest = rate.full.saturating_sub(rate.time_for(units));
+        match empty_at.checked_sub(rest) {
+            Some(ready_at) => ready_at.max(now),
+            None => now,
+        }
+    }
+
+    /// Whether the bucket is not full: at least one unit fits.
+    #[cfg(feature = "serve")]
+    pub(crate) fn has_space(&self, now: Instant, rate: &Rate) -> bool {
+        self.is_ready(now, rate, 1)
     }
 
     /// Whether this many units fit.

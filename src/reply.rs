@@ -315,7 +315,8 @@ impl<K> Default for Cache<K> {
 }
 
 impl<K: PartialEq> Cache<K> {
-    fn get(&mut self, engine: Engine, kind: &K) -> Option<Arc<Template>> {
+    /// The template of this kind, which becomes the one used last.
+    fn use_again(&mut self, engine: Engine, kind: &K) -> Option<Arc<Template>> {
         let is_wanted = |entry: &Entry<K>| entry.engine == engine && entry.kind == *kind;
         let index = self.entries.iter().position(is_wanted)?;
         let entry = self.entries.remove(index)?;
@@ -354,7 +355,9 @@ impl<K: PartialEq> Context<'_, K> {
     ) -> Encoded {
         let engine = self.service.engine;
         let kind = kind.into();
-        if let Some(template) = kind.as_ref().and_then(|kind| self.cache.get(engine, kind)) {
+        if let Some(kind) = &kind
+            && let Some(template) = self.cache.use_again(engine, kind)
+        {
             return Encoded {
                 template,
                 is_new: false,

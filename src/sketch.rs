@@ -33,8 +33,11 @@ impl Sketch {
 
     /// The bucket of a key.
     pub(crate) fn get(&self, key: u64) -> LeakyBucket {
-        let buckets = positions(key).map(|position| self.buckets.get(position).copied());
-        buckets.min().flatten().unwrap_or_default()
+        // Before the first unit, no bucket is allocated: all of them are empty.
+        let bucket_at = |position| self.buckets.get(position).copied().unwrap_or_default();
+        // Buckets are ordered by when they are empty, so the least is the emptiest.
+        let emptiest = positions(key).map(bucket_at).min();
+        emptiest.unwrap_or_default()
     }
 
     /// Adds units to a key's bucket, whether they fit or not. Other keys can have filled some of
@@ -45,6 +48,7 @@ impl Sketch {
         sum.add(now, rate, units);
         for position in positions(key) {
             if let Some(bucket) = self.buckets.get_mut(position) {
+                // The greater is the fuller.
                 *bucket = sum.max(*bucket);
             }
         }

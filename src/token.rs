@@ -35,11 +35,12 @@ impl TokenIssuer {
     /// The token of this address and port for a purpose in the current window: 64 bits, which each
     /// protocol shortens or writes in its own form.
     pub(crate) fn issue(&self, now: Instant, address: SocketAddr, purpose: u16) -> u64 {
-        self.valid(now, address, purpose).next().unwrap_or_default()
+        let mut newest_first = self.valid(now, address, purpose);
+        newest_first.next().unwrap_or_default()
     }
 
-    /// The valid tokens of this address and port for a purpose: of the current window and the one
-    /// before.
+    /// The valid tokens of this address and port for a purpose: first that of the current window,
+    /// then that of the one before.
     pub(crate) fn valid(
         &self,
         now: Instant,

@@ -63,7 +63,7 @@ const MAX_MASTERS: usize = 32;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Announcer {
-    protocol: Protocol,
+    protocol: MasterProtocol,
     masters: Vec<SocketAddr>,
     occupancy: Occupancy,
     phase: Phase,
@@ -99,9 +99,9 @@ struct Schedule {
     report: ServerState,
 }
 
-/// The parts of a heartbeat.
+/// The protocol of the masters, with the parts of a heartbeat.
 #[derive(Debug, Clone)]
-enum Protocol {
+enum MasterProtocol {
     Quake3 { tag: String, service: Service },
     GameSpy1 { query_port: u16, game: Vec<u8> },
 }
@@ -125,7 +125,7 @@ impl Announcer {
     ) -> Result<Self, AnnounceError> {
         quake3::master::check_tag(tag)?;
         Self::new(
-            Protocol::Quake3 {
+            MasterProtocol::Quake3 {
                 tag: tag.to_owned(),
                 service: service.into(),
             },
@@ -184,7 +184,7 @@ impl Announcer {
         now: Instant,
     ) -> Result<Self, AnnounceError> {
         Self::new(
-            Protocol::GameSpy1 {
+            MasterProtocol::GameSpy1 {
                 query_port,
                 game: Vec::new(),
             },
@@ -195,7 +195,7 @@ impl Announcer {
     }
 
     fn new(
-        mut protocol: Protocol,
+        mut protocol: MasterProtocol,
         masters: impl IntoIterator<Item = SocketAddr>,
         status: &ServerStatus,
         now: Instant,
@@ -244,8 +244,8 @@ impl Announcer {
     /// not answer queries after them.
     pub fn close(&mut self) {
         let times = match self.protocol {
-            Protocol::Quake3 { .. } => 2,
-            Protocol::GameSpy1 { .. } => 1,
+            MasterProtocol::Quake3 { .. } => 2,
+            MasterProtocol::GameSpy1 { .. } => 1,
         };
         let mut masters = match std::mem::replace(&mut self.phase, Phase::Closed) {
             Phase::Waiting => VecDeque::new(),
@@ -272,14 +272,14 @@ impl Announcer {
 
     /// The next heartbeat that is due, if one is left.
     fn next_heartbeat(&mut self) -> Option<Heartbeat> {
-        let (masters, report, after_last) = match &mut self.phase {
+        let (masters, report, next_phase) = match &mut self.phase {
             Phase::Waiting | Phase::Closed => return None,
             Phase::Sending { masters, report } => (masters, *report, Phase::Waiting),
             Phase::Closing { masters } => (masters, ServerState::Ended, Phase::Closed),
         };
         let to = masters.pop_front();
         if masters.is_empty() {
-            self.phase = after_last;
+            self.phase = next_phase;
         }
         Some(Heartbeat { to: to?, report })
     }
@@ -315,10 +315,10 @@ impl Machine for Announcer {
         }
         let from = canonical(from);
         // GameSpy v1 masters also ask from other ports.
-        let any_port = matches!(self.protocol, Protocol::GameSpy1 { .. });
+        let may_be_other_port = matches!(self.protocol, MasterProtocol::GameSpy1 { .. });
         let is_sender = |master: &&SocketAddr| {
             let master = canonical(**master);
-            master == from || (any_port && master.ip() == from.ip())
+            master == from || (may_be_other_port && master.ip() == from.ip())
         };
         let sender = self.masters.iter().find(is_sender);
         if let Some(master) = sender
@@ -331,9 +331,12 @@ impl Machine for Announcer {
 
     /// When the next heartbeat is due; `None` after the last one, and without masters.
     fn poll_timeout(&self) -> Option<Instant> {
+        if self.masters.is_empty() {
+            return None;
+        }
         match self.phase {
-            _ if self.masters.is_empty() => None,
             Phase::Waiting => Some(self.schedule.next),
+            // The time in the past at which they became due.
             Phase::Sending { .. } | Phase::Closing { .. } => Some(self.schedule.last),
             Phase::Closed => None,
         }
@@ -357,7 +360,7 @@ impl Announcer {
     }
 }
 
-impl Protocol {
+impl MasterProtocol {
     /// Checks that masters accept a status, and keeps the values of the status for heartbeats.
     fn set_status(&mut self, status: &ServerStatus) -> Result<Occupancy, AnnounceError> {
         match self {

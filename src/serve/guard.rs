@@ -128,7 +128,7 @@ pub(super) struct Guard {
     /// The bytes sent to all proved addresses.
     sent_to_proved: LeakyBucket,
     regulars: Regulars,
-    /// Sources become regular while this much of the total is left.
+    /// Sources become regular only while at least this much of the total is left.
     calm: u64,
 }
 
@@ -163,8 +163,8 @@ impl Guard {
         };
         let source = key(self.secret, source_purpose, from, Prefix::HOST);
         self.check_bucket(now, source)?;
-        let share = self.regulars.share(now, source);
-        let has_share = share.is_some_and(|sent| sent.is_ready(now, &self.total, 1));
+        let share = self.regulars.note_request(now, source);
+        let has_share = share.is_some_and(|sent| sent.has_space(now, &self.total));
         let network = key(self.secret, network_purpose, from, NETWORK);
         self.check_bucket(now, network)?;
         let sent = if is_proved {
@@ -172,7 +172,7 @@ impl Guard {
         } else {
             &self.sent_to_unproved
         };
-        if !has_share && !sent.is_ready(now, &self.total, 1) {
+        if !has_share && !sent.has_space(now, &self.total) {
             return Err(Limited::ByTotal);
         }
         Ok(Admitted {
@@ -185,7 +185,7 @@ impl Guard {
     /// Checks that the bucket of a source or network has space.
     #[inline]
     fn check_bucket(&self, now: Instant, key: u64) -> Result<(), Limited> {
-        if self.buckets.get(key).is_ready(now, &self.source, 1) {
+        if self.buckets.get(key).has_space(now, &self.source) {
             Ok(())
         } else {
             Err(Limited::BySource)
@@ -208,18 +208,15 @@ impl Guard {
         let rate = &self.source;
         self.buckets.add(source, now, rate, cost.to_source);
         self.buckets.add(network, now, rate, cost.to_network);
-        match self.regulars.share(now, source) {
-            Some(share) if share.is_ready(now, &self.total, 1) => {
+        if let Some(share) = self.regulars.share(source) {
+            if share.has_space(now, &self.total) {
                 share.add(now, &self.total, cost.to_regular);
+                return;
             }
-            regular => {
-                let is_new = !is_proved && regular.is_none();
-                if is_new && sent.is_ready(now, &self.total, self.calm) {
-                    self.regulars.answered(now, source);
-                }
-                sent.add(now, &self.total, cost.to_total);
-            }
+        } else if !is_proved && sent.is_ready(now, &self.total, self.calm) {
+            self.regulars.note_answer(now, source);
         }
+        sent.add(now, &self.total, cost.to_total);
     }
 }
 
@@ -260,7 +257,7 @@ impl Cost {
 /// The maximum number of regular sources. Each has a 64th of the reserved half, so a byte to it
 /// counts 64 times.
 pub(super) const REGULARS: u32 = 64;
-/// Sources that can become regular.
+/// Sources that can become regular, a power of two.
 const CANDIDATES: usize = 0x1000;
 /// A candidate becomes regular when it is answered this long after its first answer.
 const REGULAR_AFTER: Duration = Duration::from_secs(30);
@@ -288,7 +285,9 @@ struct Candidate {
 #[derive(Debug, Clone, Copy)]
 struct Regular {
     source: u64,
-    asked: Instant,
+    /// The time of its latest request.
+    asked_at: Instant,
+    /// The bytes sent of its share.
     sent: LeakyBucket,
 }
 
@@ -297,24 +296,33 @@ impl Regulars {
     pub(super) const BYTES: usize =
         REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<Candidate>>();
 
-    /// The bucket of a source's share, which stays its own because it has sent a request now.
-    /// `None` if the source is not regular.
-    pub(super) fn share(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
-        let regular = self
-            .sources
-            .iter_mut()
-            .find(|regular| regular.source == source)?;
-        regular.asked = now;
-        Some(&mut regular.sent)
+    /// Notes a request of a source, so that a regular source stays regular. Returns the bucket of
+    /// its share; `None` if the source is not regular.
+    pub(super) fn note_request(&mut self, now: Instant, source: u64) -> Option<&LeakyBucket> {
+        let regular = self.find(source)?;
+        regular.asked_at = now;
+        Some(&regular.sent)
+    }
+
+    /// The bucket of a source's share; `None` if the source is not regular.
+    fn share(&mut self, source: u64) -> Option<&mut LeakyBucket> {
+        self.find(source).map(|regular| &mut regular.sent)
+    }
+
+    fn find(&mut self, source: u64) -> Option<&mut Regular> {
+        let mut regulars = self.sources.iter_mut();
+        regulars.find(|regular| regular.source == source)
     }
 
     /// Notes an answer to a source that is not regular.
-    pub(super) fn answered(&mut self, now: Instant, source: u64) {
+    pub(super) fn note_answer(&mut self, now: Instant, source: u64) {
         if self.candidates.is_empty() {
             self.candidates.resize(CANDIDATES, None);
             self.sources.reserve_exact(REGULARS as usize);
         }
-        let position = usize::try_from(source & 0xFFF).unwrap_or_default();
+        // The last bits of the source's key.
+        let last_bits = CANDIDATES.saturating_sub(1) as u64;
+        let position = usize::try_from(source & last_bits).unwrap_or_default();
         let new = Candidate {
             source,
             answered_at: now,
@@ -341,14 +349,17 @@ impl Regulars {
             let is_over = age >= CANDIDATE_FOR;
             return Some(if is_over { new } else { known });
         }
-        let is_regular = age >= REGULAR_AFTER && self.add(now, known.source);
-        (!is_regular).then_some(known)
+        if age < REGULAR_AFTER {
+            return Some(known);
+        }
+        let has_become_regular = self.try_add(now, known.source);
+        (!has_become_regular).then_some(known)
     }
 
     /// Makes a source regular; `false` if there are too many.
-    fn add(&mut self, now: Instant, source: u64) -> bool {
+    fn try_add(&mut self, now: Instant, source: u64) -> bool {
         let is_present = |regular: &Regular| {
-            let absence = now.saturating_duration_since(regular.asked);
+            let absence = now.saturating_duration_since(regular.asked_at);
             absence < ABSENT_AFTER
         };
         if self.sources.len() >= REGULARS as usize {
@@ -359,7 +370,7 @@ impl Regulars {
         }
         self.sources.push(Regular {
             source,
-            asked: now,
+            asked_at: now,
             sent: LeakyBucket::default(),
         });
         true
@@ -736,12 +747,12 @@ mod regulars_tests {
         let (mut regulars, start) = (Regulars::default(), Instant::now());
         let at = |second| start + Duration::from_secs(second);
         for second in [0, 1, 29] {
-            regulars.answered(at(second), 7);
-            assert!(regulars.share(at(second), 7).is_none());
+            regulars.note_answer(at(second), 7);
+            assert!(regulars.note_request(at(second), 7).is_none());
         }
-        regulars.answered(at(30), 7);
-        assert!(regulars.share(at(30), 7).is_some());
-        assert!(regulars.share(at(30), 8).is_none());
+        regulars.note_answer(at(30), 7);
+        assert!(regulars.note_request(at(30), 7).is_some());
+        assert!(regulars.note_request(at(30), 8).is_none());
     }
 
     #[test]
@@ -751,22 +762,25 @@ mod regulars_tests {
             for _ in 0..2 {
                 sources
                     .clone()
-                    .for_each(|source| regulars.answered(now, source));
+                    .for_each(|source| regulars.note_answer(now, source));
                 now += Duration::from_secs(31);
             }
             now
         };
         let most = u64::from(REGULARS);
         let now = answered(&mut regulars, 0..most);
-        (0..most).for_each(|source| assert!(regulars.share(now, source).is_some()));
+        (0..most).for_each(|source| assert!(regulars.note_request(now, source).is_some()));
         let now = answered(&mut regulars, most..1000);
-        (most..1000).for_each(|source| assert!(regulars.share(now, source).is_none()));
+        (most..1000).for_each(|source| assert!(regulars.note_request(now, source).is_none()));
         // One source stops asking. After that time, another one takes its position.
         let later = now + Duration::from_secs(599);
-        (1..most).for_each(|source| assert!(regulars.share(later, source).is_some()));
-        regulars.answered(later, 2000);
-        regulars.answered(later + Duration::from_secs(31), 2000);
-        assert!(regulars.share(later, 2000).is_some() && regulars.share(later, 0).is_none());
-        (1..most).for_each(|source| assert!(regulars.share(later, source).is_some()));
+        (1..most).for_each(|source| assert!(regulars.note_request(later, source).is_some()));
+        regulars.note_answer(later, 2000);
+        regulars.note_answer(later + Duration::from_secs(31), 2000);
+        assert!(
+            regulars.note_request(later, 2000).is_some()
+                && regulars.note_request(later, 0).is_none()
+        );
+        (1..most).for_each(|source| assert!(regulars.note_request(later, source).is_some()));
     }
 }

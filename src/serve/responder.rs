@@ -229,7 +229,12 @@ impl Machine for Responder {
 
     /// When to call [`Self::poll_transmit`]: at once while a reply waits, else `None`.
     fn poll_timeout(&self) -> Option<Instant> {
-        (!self.queue.is_empty()).then_some(self.tokens.started)
+        if self.queue.is_empty() {
+            return None;
+        }
+        // Any time in the past means at once, and a responder has no other.
+        let past = self.tokens.started;
+        Some(past)
     }
 
     /// Does nothing: a responder has no timers.
