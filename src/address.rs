@@ -89,24 +89,28 @@ impl Scope {
             IpAddr::V4(ip) => ip.octets()[0] != 0 && !ip.is_broadcast(),
             IpAddr::V6(ip) => !ip.is_unspecified(),
         };
-        let reachable = match (self, ip) {
+        let is_reachable = match (self, ip) {
             (Self::Public, IpAddr::V4(ip)) => is_public(ip),
             (Self::Public, IpAddr::V6(ip)) => is_public_v6(ip),
             (Self::Lan, ip) => !ip.is_loopback(),
             (Self::Any, _) => true,
         };
-        address.port() != 0 && is_host && !ip.is_multicast() && reachable
+        address.port() != 0 && is_host && !ip.is_multicast() && is_reachable
     }
 }
 
 /// Whether an address is outside the special-purpose blocks of RFC 6890.
 const fn is_public(ip: Ipv4Addr) -> bool {
     let [a, b, c, _] = ip.octets();
-    let other = matches!(
+    let is_special = matches!(
         (a, b, c),
         (240.., ..) | (100, 64..=127, _) | (192, 0, 0) | (198, 18 | 19, _)
     );
-    !(other || ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_documentation())
+    !(is_special
+        || ip.is_private()
+        || ip.is_loopback()
+        || ip.is_link_local()
+        || ip.is_documentation())
 }
 
 /// Whether an address is global unicast, and not for documentation.

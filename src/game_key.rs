@@ -71,9 +71,9 @@ impl fmt::Debug for GameKey {
 /// RC4, except that the first index also moves by the plain byte.
 fn encrypted(plain: &[u8], key: &[u8]) -> Vec<u8> {
     let mut table = [0_u8; 256];
-    (0..=255)
-        .zip(&mut table)
-        .for_each(|(value, slot)| *slot = value);
+    for (value, slot) in (0..=255).zip(&mut table) {
+        *slot = value;
+    }
     let at =
         |table: &[u8; 256], index: u8| table.get(usize::from(index)).copied().unwrap_or_default();
     let mut j = 0_u8;
@@ -81,14 +81,16 @@ fn encrypted(plain: &[u8], key: &[u8]) -> Vec<u8> {
         j = j.wrapping_add(at(&table, i)).wrapping_add(*key);
         table.swap(usize::from(i), usize::from(j));
     }
+    let mut encrypted = Vec::with_capacity(plain.len());
     let (mut x, mut y) = (0_u8, 0_u8);
-    let encrypt = |plain: &u8| {
-        x = x.wrapping_add(*plain).wrapping_add(1);
+    for byte in plain {
+        x = x.wrapping_add(*byte).wrapping_add(1);
         y = y.wrapping_add(at(&table, x));
         table.swap(usize::from(x), usize::from(y));
-        plain ^ at(&table, at(&table, x).wrapping_add(at(&table, y)))
-    };
-    plain.iter().map(encrypt).collect()
+        let index = at(&table, x).wrapping_add(at(&table, y));
+        encrypted.push(byte ^ at(&table, index));
+    }
+    encrypted
 }
 
 fn base64([a, b, c]: [u8; 3]) -> [char; 4] {

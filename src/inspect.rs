@@ -1,6 +1,8 @@
 //! Identifies datagrams whose protocol and direction are not known: from captures, logs and
 //! sniffers.
 
+use std::cmp::Reverse;
+
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::protocol::Protocol;
@@ -216,22 +218,41 @@ impl<'a> Candidate<'a> {
     }
 
     /// The sort key: the likeliest candidate has the lowest.
-    fn rank(&self) -> (u8, usize) {
-        use gamespy1::Command::Other;
-        let is_known = |command| !matches!(command, Other { name, .. } if name != b"status");
+    fn rank(&self) -> Rank {
         match &self.message {
-            // Any pairs of keys and values parse as commands, so only a known first command makes a
-            // request likely.
-            Ok(Message::GameSpy1Request(request))
-                if request.commands().next().is_some_and(is_known) =>
-            {
-                (0, 0)
+            Ok(Message::GameSpy1Request(request)) if has_known_command(request) => {
+                Rank::KnownCommand
             }
-            Ok(Message::GameSpy1Request(_)) => (2, 0),
-            Ok(_) if self.problems.is_empty() => (1, 0),
-            Ok(_) => (3, self.problems.len()),
-            Err(error) => (4, usize::MAX.saturating_sub(error.offset)),
+            Ok(Message::GameSpy1Request(_)) => Rank::UnknownCommand,
+            Ok(_) if self.problems.is_empty() => Rank::WithoutProblems,
+            Ok(_) => Rank::WithProblems(self.problems.len()),
+            Err(error) => Rank::Failed {
+                offset: Reverse(error.offset),
+            },
         }
+    }
+}
+
+/// How likely a candidate is, the likeliest first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// A request of GameSpy v1.
+    KnownCommand,
+    /// A message of another kind.
+    WithoutProblems,
+    /// Any pairs of keys and values parse as commands of GameSpy v1.
+    UnknownCommand,
+    /// The number of problems.
+    WithProblems(usize),
+    /// The parser that read farthest comes first.
+    Failed { offset: Reverse<usize> },
+}
+
+fn has_known_command(request: &gamespy1::Request<'_>) -> bool {
+    match request.commands().next() {
+        Some(gamespy1::Command::Other { name, .. }) => name == b"status",
+        Some(_) => true,
+        None => false,
     }
 }
 

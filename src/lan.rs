@@ -38,8 +38,7 @@ pub(crate) struct Discovery {
     probes: Vec<Probe>,
     /// Requests to send, of all rounds.
     waiting: VecDeque<Waiting>,
-    /// Requests of a round.
-    round: usize,
+    requests_per_round: usize,
     timing: Timing,
     next_send: Instant,
     /// When the search ends if no new server answers.
@@ -132,7 +131,7 @@ impl Discovery {
         Self {
             probes,
             waiting: round.repeat(rounds).into(),
-            round: round.len(),
+            requests_per_round: round.len(),
             timing,
             next_send: now,
             quiet_at: now,
@@ -152,7 +151,7 @@ impl Discovery {
         let probe = self.probes.get(probe)?;
         out.extend_from_slice(&probe.request);
         let left = self.waiting.len();
-        if left.is_multiple_of(self.round) {
+        if left.is_multiple_of(self.requests_per_round) {
             self.next_send = after(now, BETWEEN_ROUNDS);
         } else if left.is_multiple_of(BURST) {
             self.next_send = after(now, PAUSE);
@@ -361,7 +360,10 @@ fn beacon(datagram: &[u8]) -> Option<u16> {
     let (product, port) = text.trim_end_matches('\0').split_once(' ')?;
     let is_product =
         !product.is_empty() && product.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    port.parse().ok().filter(|_| is_product)
+    if !is_product {
+        return None;
+    }
+    port.parse().ok()
 }
 
 #[cfg(test)]
@@ -745,7 +747,7 @@ mod tests {
             }
             let (rest, last) = send(&mut search, now);
             sent += rest.values().map(Vec::len).sum::<usize>();
-            prop_assert_eq!(sent, 2 * search.round);
+            prop_assert_eq!(sent, 2 * search.requests_per_round);
             prop_assert!(search.is_finished(last + Timing::default().timeout()));
             prop_assert!(search.poll_found().is_none());
         }

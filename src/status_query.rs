@@ -10,27 +10,14 @@ use crate::protocol::Protocol;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// Matches on the protocol and evaluates the expression with the value of that protocol. The second
-/// name, if there is one, wraps an answer of the protocol in [`Answer`].
-macro_rules! each {
-    ($value:expr, $inner:ident $(, $wrap:ident)? => $result:expr) => {
+/// Evaluates one expression in every protocol, with the value of that protocol.
+macro_rules! in_each_protocol {
+    ($value:expr, $inner:ident => $result:expr) => {
         match $value {
-            Self::GameSpy1($inner) => {
-                $(let $wrap = Answer::GameSpy1;)?
-                $result
-            }
-            Self::GameSpy4($inner) => {
-                $(let $wrap = Answer::GameSpy4;)?
-                $result
-            }
-            Self::Quake3($inner) => {
-                $(let $wrap = Answer::Quake3;)?
-                $result
-            }
-            Self::Ut2004($inner) => {
-                $(let $wrap = Answer::Ut2004;)?
-                $result
-            }
+            Self::GameSpy1($inner) => $result,
+            Self::GameSpy4($inner) => $result,
+            Self::Quake3($inner) => $result,
+            Self::Ut2004($inner) => $result,
         }
     };
 }
@@ -78,19 +65,29 @@ impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        each!(self, query => query.request(out));
+        in_each_protocol!(self, query => query.request(out));
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        each!(self, query, wrap => query.receive(datagram).map(wrap))
+        match self {
+            Self::GameSpy1(query) => query.receive(datagram).map(Answer::GameSpy1),
+            Self::GameSpy4(query) => query.receive(datagram).map(Answer::GameSpy4),
+            Self::Quake3(query) => query.receive(datagram).map(Answer::Quake3),
+            Self::Ut2004(query) => query.receive(datagram).map(Answer::Ut2004),
+        }
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        each!(self, query, wrap => query.timeout(remaining).map(wrap))
+        match self {
+            Self::GameSpy1(query) => query.timeout(remaining).map(Answer::GameSpy1),
+            Self::GameSpy4(query) => query.timeout(remaining).map(Answer::GameSpy4),
+            Self::Quake3(query) => query.timeout(remaining).map(Answer::Quake3),
+            Self::Ut2004(query) => query.timeout(remaining).map(Answer::Ut2004),
+        }
     }
 
     fn retry_spacing(&self) -> Duration {
-        each!(self, query => query.retry_spacing())
+        in_each_protocol!(self, query => query.retry_spacing())
     }
 }
 
@@ -161,12 +158,12 @@ impl Answer {
 
     /// Whether everything that was requested arrived.
     pub fn completeness(&self) -> Completeness {
-        each!(self, answer => answer.completeness())
+        in_each_protocol!(self, answer => answer.completeness())
     }
 }
 
 impl ToStatus for Answer {
     fn to_status(&self) -> ServerStatus {
-        each!(self, answer => answer.to_status())
+        in_each_protocol!(self, answer => answer.to_status())
     }
 }
