@@ -162,8 +162,10 @@ impl EncodeError {
                 limit: *lengths.end(),
             });
         }
-        let byte = text.iter().copied().find(|&byte| is_forbidden(byte));
-        byte.map_or(Ok(()), |byte| Err(Self::Forbidden { field, byte }))
+        match text.iter().copied().find(|&byte| is_forbidden(byte)) {
+            Some(byte) => Err(Self::Forbidden { field, byte }),
+            None => Ok(()),
+        }
     }
 }
 

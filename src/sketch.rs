@@ -11,8 +11,8 @@ use crate::time::Instant;
 const ROWS: usize = 4;
 const WIDTH: usize = 4096;
 
-/// The key of an address's network. Without the secret, nobody can choose addresses whose keys share
-/// buckets.
+/// The key of an address's network. Without the secret, nobody can choose addresses whose keys
+/// share buckets.
 pub(crate) fn key(secret: Secret, purpose: &str, address: IpAddr, prefix: Prefix) -> u64 {
     secret.number(purpose, *network(address, prefix).start(), 0)
 }

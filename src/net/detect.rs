@@ -111,7 +111,7 @@ struct Candidate {
 enum Accepts {
     /// Any server that answers at this port is the wanted one.
     AnyServer,
-    /// Another server may use this port, so its answer must fit, see [`Asked::is_meant`].
+    /// Another server may use this port, so its answer must fit, see [`Wanted::matches`].
     #[cfg(feature = "games")]
     WantedServer,
 }
@@ -176,9 +176,9 @@ impl Querier {
                 attempts.push(Attempt { candidate, host });
             }
         }
-        let asked = Asked { game, given };
+        let wanted = Wanted { game, given };
         let answered = self
-            .first_answer::<I>(asked, attempts, asked_at, addresses.deadline)
+            .first_answer::<I>(wanted, attempts, asked_at, addresses.deadline)
             .await;
         answered.unwrap_or_else(|| Err(bad(NO_PORT)))
     }
@@ -207,10 +207,10 @@ impl Querier {
             },
             host: server,
         });
-        let asked = Asked { game, given };
+        let wanted = Wanted { game, given };
         let asked_at = I::now();
         let deadline = after(asked_at, self.deadline);
-        self.first_answer::<I>(asked, attempts.collect(), asked_at, deadline)
+        self.first_answer::<I>(wanted, attempts.collect(), asked_at, deadline)
             .await
             .transpose()
     }
@@ -221,7 +221,7 @@ impl Querier {
     #[cfg(feature = "games")]
     async fn first_answer<I: Io>(
         &self,
-        asked: Asked<'_>,
+        wanted: Wanted<'_>,
         mut attempts: Vec<Attempt>,
         asked_at: Instant,
         deadline: Instant,
@@ -236,10 +236,10 @@ impl Querier {
                 Ok(mut found) => {
                     let is_accepted = match end.candidate.accepts {
                         Accepts::AnyServer => true,
-                        Accepts::WantedServer => asked.is_meant(&found),
+                        Accepts::WantedServer => wanted.matches(&found),
                     };
                     if is_accepted {
-                        found.other_game = asked.other_game(&found);
+                        found.other_game = wanted.other_game(&found);
                         return Some(Ok(found));
                     }
                     found.other_server(found.game())
@@ -499,16 +499,16 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
 /// The wanted server of a game.
 #[cfg(feature = "games")]
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct Wanted<'a> {
     game: &'a Game,
     /// The port given with the host.
     given: Option<u16>,
 }
 
 #[cfg(feature = "games")]
-impl Asked<'_> {
+impl Wanted<'_> {
     /// Whether an answer comes from the wanted server, if its port could be another server's.
-    fn is_meant(&self, found: &Detected) -> bool {
+    fn matches(&self, found: &Detected) -> bool {
         let is_other_port = match (self.given, found.outcome.answer.game_port) {
             (Some(given), Some(game_port)) => given != game_port,
             _ => false,
@@ -652,10 +652,10 @@ mod tests {
             candidate,
             host: ([127, 0, 0, 1], 1).into(),
         });
-        let asked = Asked { game, given: None };
+        let wanted = Wanted { game, given: None };
         let now = Tokio::now();
-        let asked = querier.first_answer::<Tokio>(asked, attempts.collect(), now, now);
-        let error = asked.await.unwrap().unwrap_err();
+        let answer = querier.first_answer::<Tokio>(wanted, attempts.collect(), now, now);
+        let error = answer.await.unwrap().unwrap_err();
         let Error::Query { peer, error } = error else {
             panic!("{error:?}");
         };

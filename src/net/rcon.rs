@@ -174,6 +174,7 @@ const GAP: Duration = Duration::from_millis(650);
 /// Commands in a row. ioquake3 accepts ten packets of an address, then one per second
 /// (code/server/sv_main.c). Two of the ten are left for other queries.
 const BURST: u64 = 8;
+/// The time in which such a row shrinks by one command.
 const DECAY: Duration = Duration::from_millis(1050);
 
 /// Keeps `rcon` below the rate limits of every known server, which silently drop excess commands.
@@ -186,15 +187,26 @@ struct Pace {
 impl Pace {
     /// The earliest time for the next command, not before `now`.
     fn next(&self, now: Instant) -> Instant {
-        let after_last = self.gap.ready_at(now, &Rate::new(1, GAP, 1), 1);
-        after_last.max(self.burst.ready_at(now, &Rate::new(1, DECAY, BURST), 1))
+        let after_gap = self.gap.ready_at(now, &gap_rate(), ONE_COMMAND);
+        let after_burst = self.burst.ready_at(now, &burst_rate(), ONE_COMMAND);
+        after_gap.max(after_burst)
     }
 
     /// Records that a command was sent.
     fn sent(&mut self, now: Instant) {
-        self.gap.add(now, &Rate::new(1, GAP, 1), 1);
-        self.burst.add(now, &Rate::new(1, DECAY, BURST), 1);
+        self.gap.add(now, &gap_rate(), ONE_COMMAND);
+        self.burst.add(now, &burst_rate(), ONE_COMMAND);
     }
+}
+
+const ONE_COMMAND: u64 = 1;
+
+fn gap_rate() -> Rate {
+    Rate::new(ONE_COMMAND, GAP, ONE_COMMAND)
+}
+
+fn burst_rate() -> Rate {
+    Rate::new(ONE_COMMAND, DECAY, BURST)
 }
 
 #[cfg(test)]

@@ -422,6 +422,7 @@ impl<C: Conversation> Scanner<C> {
         let Some(wait) = adaptive_wait.record(rtt) else {
             return;
         };
+        // A copy, because each update changes the timers.
         for timer in self.timers.clone() {
             self.update(timer.id, |query, _| query.session.set_max_reply_wait(wait));
         }

@@ -364,6 +364,7 @@ impl<C: Conversation> Session<C> {
     /// [`Conversation::retry_spacing`].
     pub(crate) fn set_max_reply_wait(&mut self, max: Duration) {
         self.max_reply_wait = Some(max.into());
+        // Start the present wait for a reply again, with the new bound.
         let is_unanswered = self.step.unanswered_since.is_some();
         if is_unanswered && matches!(self.state, State::Waiting(_)) {
             self.start_wait(Wait::Reply, self.step.sent_at);

@@ -165,17 +165,19 @@ impl Sockets {
         let Some((to, request)) = requests.first() else {
             return Ok(0);
         };
-        let sent = self.of_family(to.is_ipv4())?.send_to(request, to);
-        // Instead of sending, the system reports an ICMP error about an earlier request.
-        let sent = match sent {
-            Err(_) if self.take_errors() => self.of_family(to.is_ipv4())?.send_to(request, to),
-            sent => sent,
-        };
+        let mut sent = self.use_family(to.is_ipv4())?.send_to(request, to);
+        if sent.is_err() {
+            // Instead of sending, the system may report an ICMP error about an earlier request.
+            let had_errors = self.take_errors();
+            if had_errors {
+                sent = self.use_family(to.is_ipv4())?.send_to(request, to);
+            }
+        }
         sent.map(|_| 1)
     }
 
-    /// The socket of this family.
-    fn of_family(&mut self, is_ipv4: bool) -> io::Result<&UdpSocket> {
+    /// The socket of this family, which is read from now on.
+    fn use_family(&mut self, is_ipv4: bool) -> io::Result<&UdpSocket> {
         let mut unused = self.unused.iter();
         if let Some(index) = unused.position(|socket| is_of_family(socket, is_ipv4)) {
             self.used.push(self.unused.swap_remove(index));

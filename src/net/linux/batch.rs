@@ -56,6 +56,7 @@ pub(crate) fn receive(
             match control {
                 ControlMessageOwned::RxqOvfl(count) => *drops = Some(count),
                 ControlMessageOwned::Ipv4PacketInfo(info) => local = Some(local_v4(&info)),
+                // A datagram over IPv4 to an IPv6 socket can have both.
                 ControlMessageOwned::Ipv6PacketInfo(info) => {
                     local = local.or_else(|| local_v6(&info));
                 }

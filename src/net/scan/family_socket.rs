@@ -121,11 +121,11 @@ impl FamilySocket {
         // Instead of sending, the system reports an ICMP error about an earlier datagram. Each of
         // these errors comes once, and is not a failure of this datagram.
         for _ in 0..MAX_PENDING_ERRORS {
-            let may_pass = match &sent {
-                Err(_) => self.take_errors(),
-                Ok(_) => false,
-            };
-            if !may_pass {
+            if sent.is_ok() {
+                break;
+            }
+            let may_succeed_now = self.take_errors();
+            if !may_succeed_now {
                 break;
             }
             sent = send_batch(&self.socket, requests);
