@@ -10,7 +10,7 @@ use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
 use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
 use crate::service::Service;
-use crate::text::{number, split};
+use crate::text::number;
 
 /// Longest text that `\echo\` returns, in bytes.
 const MAX_ECHO: usize = 50;
@@ -383,7 +383,8 @@ impl Packed {
         let mut rest = text;
         while !rest.is_empty() {
             let next_pair = memchr::memchr_iter(b'\\', rest).nth(2);
-            let (after, pair) = split(rest, next_pair.unwrap_or(rest.len()));
+            let length = next_pair.unwrap_or(rest.len());
+            let (pair, after) = rest.split_at_checked(length)?;
             rest = after;
             self.push_piece(pair, is_rule)?;
         }

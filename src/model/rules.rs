@@ -243,7 +243,7 @@ impl<'a> RulesIter<'a> {
         let start = slice.start as usize;
         let end = start.saturating_add(slice.length as usize);
         let raw = self.list.bytes.get(start..end).unwrap_or_default();
-        let charset = slice.charset.or(self.charset);
+        let charset = slice.charset.replaced_by(self.charset);
         TextRef::new(raw, Style::new(charset, self.list.colours))
     }
 }

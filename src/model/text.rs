@@ -131,7 +131,7 @@ impl Text {
 
     /// Reads the bytes in this character set, except those in UTF-16.
     pub(crate) fn set_charset(&mut self, charset: Charset) {
-        self.style.charset = self.style.charset.or(Some(charset));
+        self.style.charset = self.style.charset.replaced_by(Some(charset));
         self.plain = OnceLock::new();
     }
 

@@ -376,13 +376,14 @@ impl CaretRule {
         ))
     }
 
-    /// `code = "^" *code character`, for an engine that removes codes until none is left.
+    /// `code = "^" *code character`, for an engine that removes codes until none is left: each
+    /// caret needs a character, and that of the first one ends the code.
     fn nested<'a>(&self, text: &'a str) -> Option<Code<'a>> {
-        let mut open = 0_usize;
+        let mut open_carets = 0_usize;
         for (at, character) in text.char_indices() {
             if character == '^' {
-                open = open.saturating_add(1);
-                if open > MAX_NESTED {
+                open_carets = open_carets.saturating_add(1);
+                if open_carets > MAX_NESTED {
                     return None;
                 }
                 continue;
@@ -390,8 +391,8 @@ impl CaretRule {
             if !self.characters.contains(character) {
                 return None;
             }
-            open = open.saturating_sub(1);
-            if open == 0 {
+            open_carets = open_carets.saturating_sub(1);
+            if open_carets == 0 {
                 let colour = Colour::Palette(self.entry.of(character));
                 let length = at.saturating_add(character.len_utf8());
                 return Some(Code::new(length, Effect::Colour(Some(colour))));
@@ -477,13 +478,13 @@ impl Other {
 
 fn two_colours(after: &str) -> Option<Code<'_>> {
     let [text, background] = *after.strip_prefix('&')?.as_bytes().first_chunk()?;
-    let entry = |digit: u8| match digit {
-        b'-' => Some(None),
-        b'0'..=b'9' | b'A'..=b'F' => Some(hex(digit)),
-        _ => None,
-    };
-    let (text, _) = (entry(text)?, entry(background)?);
-    Some(Code::new(3, Effect::Colour(text.map(Colour::Palette))))
+    let is_entry = |byte| matches!(byte, b'-' | b'0'..=b'9' | b'A'..=b'F');
+    if !is_entry(text) || !is_entry(background) {
+        return None;
+    }
+    // `-` has no entry: the default colour.
+    let colour = hex(text).map(Colour::Palette);
+    Some(Code::new(3, Effect::Colour(colour)))
 }
 
 fn link(after: &str) -> Option<Code<'_>> {

@@ -105,25 +105,24 @@ fn quake(byte: u8) -> char {
 }
 
 impl Charset {
-    /// `other`, if it is set and this is not UTF-16; else this set.
-    pub(crate) fn or(self, other: Option<Self>) -> Self {
-        other.filter(|_| self != Self::Utf16Le).unwrap_or(self)
+    /// The set in place of this one if a caller has chosen one. UTF-16 stays: the wire shows it.
+    pub(crate) fn replaced_by(self, chosen: Option<Self>) -> Self {
+        match chosen {
+            Some(chosen) if self != Self::Utf16Le => chosen,
+            _ => self,
+        }
     }
 
     /// Decodes bytes. Borrows them if they already are the result in UTF-8.
     pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, str> {
-        let is_utf8 = matches!(
-            self,
-            Self::Utf8OrWindows1252 | Self::Utf8OrWindows1251 | Self::Utf8OrLatin1
-        );
-        let is_plain = match self {
-            Self::Utf16Le => false,
+        // Whether the result is these bytes, if they are valid UTF-8.
+        let stays = match self {
+            Self::Utf8OrWindows1252 | Self::Utf8OrWindows1251 | Self::Utf8OrLatin1 => true,
+            Self::Windows1252 | Self::Windows1251 | Self::Latin1 => raw.is_ascii(),
             Self::Quake => raw.iter().all(|byte| matches!(byte, b' '..=b'~')),
-            _ => raw.is_ascii(),
+            Self::Utf16Le => false,
         };
-        if (is_utf8 || is_plain)
-            && let Ok(text) = std::str::from_utf8(raw)
-        {
+        if stays && let Ok(text) = std::str::from_utf8(raw) {
             return Cow::Borrowed(text);
         }
         Cow::Owned(match self {

@@ -257,7 +257,7 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// The text before the next code, and that code.
+    /// The next code, and its offset in the rest.
     fn next_code(&self) -> Option<(usize, Code<'a>)> {
         let introducers = self.colours.introducers();
         for (at, introducer) in self.rest.match_indices(introducers) {
@@ -284,9 +284,10 @@ impl<'a> Iterator for Segments<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let Some((at, code)) = self.next_code() else {
-                let text = std::mem::replace(&mut self.rest, std::mem::take(&mut self.after_link));
-                if !text.is_empty() {
-                    return Some(self.segment(text));
+                let last = self.rest;
+                self.rest = std::mem::take(&mut self.after_link);
+                if !last.is_empty() {
+                    return Some(self.segment(last));
                 }
                 if self.rest.is_empty() {
                     return None;
@@ -303,7 +304,10 @@ impl<'a> Iterator for Segments<'a> {
             match code.effect {
                 Effect::None => {}
                 Effect::Colour(colour) => self.colour = colour,
-                Effect::Link(text) => self.after_link = std::mem::replace(&mut self.rest, text),
+                Effect::Link(text) => {
+                    self.after_link = self.rest;
+                    self.rest = text;
+                }
                 Effect::Shown(text) => {
                     return Some(Segment {
                         colour: self.colour,
@@ -352,18 +356,20 @@ fn unreal_segments(raw: &[u8], charset: Charset) -> Vec<Segment<'_>> {
     while !units.raw.is_empty() {
         let count = units.raw.len().div_ceil(size);
         let escape = (0..count).find(|index| units.get(*index) == Some(ESCAPE));
-        let (text, rest) = units.split(escape.unwrap_or(count));
+        let (text, from_escape) = units.split(escape.unwrap_or(count));
         if !text.is_empty() {
             segments.push(Segment {
                 colour,
                 text: charset.decode(text),
             });
         }
-        units.raw = rest;
+        units.raw = from_escape;
+        // A code at the end of a text can be cut, and changes nothing then.
         if let [Some(red), Some(green), Some(blue)] = [1, 2, 3].map(|index| units.get(index)) {
             colour = Some(Colour::Rgb(red, green, blue));
         }
-        (_, units.raw) = units.split(UNITS);
+        let (_code, after_code) = units.split(UNITS);
+        units.raw = after_code;
     }
     segments
 }

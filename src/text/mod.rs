@@ -57,7 +57,7 @@ pub(crate) fn each_with_offset<'a, T>(
 /// `until = *OCTET`, up to one of two byte values or to the end. The value is not part of it.
 #[inline(always)]
 pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> Parsed<'_, &[u8]> {
-    Ok(split(input, length_until::<A, B>(input)))
+    take_up_to(input, length_until::<A, B>(input))
 }
 
 /// The length of the text before one of two byte values, or of the whole input.
@@ -93,12 +93,13 @@ const fn marks_of(byte: u8, eight: u64) -> u64 {
     zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & HIGHEST_BITS
 }
 
-/// Splits after this many bytes: the rest, and these.
+/// A production of this many bytes, or of the whole input if it is shorter.
 #[inline]
-pub(crate) fn split(input: &[u8], length: usize) -> (&[u8], &[u8]) {
-    input
-        .split_at_checked(length)
-        .map_or((&[], input), |(first, rest)| (rest, first))
+pub(crate) fn take_up_to(input: &[u8], length: usize) -> Parsed<'_, &[u8]> {
+    match input.split_at_checked(length) {
+        Some((taken, rest)) => Ok((rest, taken)),
+        None => Ok((&[], input)),
+    }
 }
 
 /// Longest word that [`lower_case`] reads, in bytes. No known word is longer.
@@ -148,8 +149,8 @@ mod tests {
             }
         }
         assert_eq!(
-            (split(b"abc", 1), split(b"abc", 4)),
-            ((&b"bc"[..], &b"a"[..]), (&b""[..], &b"abc"[..]))
+            (take_up_to(b"abc", 1), take_up_to(b"abc", 4)),
+            (Ok((&b"bc"[..], &b"a"[..])), Ok((&b""[..], &b"abc"[..])))
         );
     }
 

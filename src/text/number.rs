@@ -38,15 +38,18 @@ pub(crate) fn number<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
 
 /// A whole number, or the whole part of a fraction.
 pub(crate) fn whole(text: &[u8]) -> Option<i64> {
-    integer(text).or_else(|| {
-        let (whole, fraction) =
-            text.split_at_checked(text.iter().position(|&byte| byte == b'.')?)?;
-        fraction
-            .iter()
-            .skip(1)
-            .all(u8::is_ascii_digit)
-            .then(|| integer(whole))?
-    })
+    integer(text).or_else(|| whole_part(text))
+}
+
+/// The number before the point of a fraction.
+fn whole_part(text: &[u8]) -> Option<i64> {
+    let point = text.iter().position(|&byte| byte == b'.')?;
+    let (before_point, fraction) = text.split_at_checked(point)?;
+    let mut decimals = fraction.iter().skip(1);
+    if !decimals.all(u8::is_ascii_digit) {
+        return None;
+    }
+    integer(before_point)
 }
 
 /// The digits that a text begins with, as a number.
@@ -74,15 +77,24 @@ pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
 
 /// Appends a decimal number, cut where the space ends.
 pub(crate) fn put(value: i64, out: &mut impl BufMut) {
-    let (mut text, mut rest) = ([b'-'; 20], value.unsigned_abs());
-    let mut start = text.len().saturating_sub((value < 0).into());
+    // The longest number has a sign and 19 digits, which are written from the last one on.
+    let mut text = [b'-'; 20];
+    let mut length = 0_usize;
+    let mut rest = value.unsigned_abs();
     for digit in text.iter_mut().rev() {
         let [last, ..] = (rest % 10).to_le_bytes();
-        (*digit, rest, start) = (b'0' | last, rest / 10, start.saturating_sub(1));
+        *digit = b'0' | last;
+        length = length.saturating_add(1);
+        rest /= 10;
         if rest == 0 {
             break;
         }
     }
+    if value < 0 {
+        // The byte before the digits still is the sign.
+        length = length.saturating_add(1);
+    }
+    let start = text.len().saturating_sub(length);
     let _ = out.writer().write(text.get(start..).unwrap_or_default());
 }
 

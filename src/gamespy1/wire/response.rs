@@ -28,6 +28,7 @@ use super::{Fields, RowKey, count_bound, is_control, separator, text, tokens};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
+use crate::text::take_up_to;
 
 /// One datagram of a reply, viewed without copying.
 ///
@@ -471,7 +472,7 @@ fn ends<'a, T>(
     const WORDS: [&[u8]; 3] = [br"\queryid", br"\final", br"\eof"];
     let starts = memchr::memrchr_iter(b'\\', text).take(MAX_SEPARATORS);
     starts.filter_map(move |start| {
-        let (rest, body) = crate::text::split(text, start);
+        let (rest, body) = take_up_to(text, start).ok()?;
         if !WORDS.iter().any(|word| rest.starts_with(word)) {
             return None;
         }

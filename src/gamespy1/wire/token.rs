@@ -4,7 +4,7 @@ use nom::Parser;
 use nom::bytes::complete::tag;
 
 use crate::grammar::{Parsed, cut_short, malformed};
-use crate::text::{MAX_WORD, each, length_until, lower_case, split};
+use crate::text::{MAX_WORD, each, length_until, lower_case, take_up_to};
 
 /// `separator = "\"`
 #[inline]
@@ -25,7 +25,7 @@ pub(crate) fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// `text = *( %x00-5B / %x5D-FF )`
 #[inline(always)]
 pub(super) fn text(input: &[u8]) -> Parsed<'_, &[u8]> {
-    Ok(split(input, length_until::<b'\\', b'\\'>(input)))
+    take_up_to(input, length_until::<b'\\', b'\\'>(input))
 }
 
 /// Every token, whether key or value.

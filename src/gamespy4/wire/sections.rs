@@ -19,7 +19,7 @@ use nom::number::complete::{be_u16, u8 as any_byte};
 use nom::sequence::{preceded, terminated};
 
 use crate::grammar::{Parsed, cut_short};
-use crate::text::{length_until, split};
+use crate::text::{length_until, take_up_to};
 
 /// Type of the section of the server's pairs.
 pub(crate) const SERVER: u8 = 0;
@@ -34,7 +34,7 @@ pub(crate) type Pair<'a> = (&'a [u8], &'a [u8]);
 /// `token = *(%x01-FF)`: up to the next NUL or the end.
 #[inline]
 pub(crate) fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
-    Ok(split(input, length_until::<0, 0>(input)))
+    take_up_to(input, length_until::<0, 0>(input))
 }
 
 /// `NUL = %x00`.

@@ -2,11 +2,10 @@
 
 use nom::Parser;
 use nom::combinator::fail;
-use nom::sequence::delimited;
 
 use super::siblings::{Form, Quake2Line, QuakeWorldLine, is_stream};
 use crate::grammar::Parsed;
-use crate::text::{each, number, short_until, split};
+use crate::text::{each, number, short_until, take_up_to};
 
 /// A borrowed player line.
 ///
@@ -73,19 +72,21 @@ impl<'a> PlayerLine<'a> {
     /// Honor sends no score.
     #[inline]
     fn of_quake3(line: &'a [u8], quoted: QuotedParts<'a>) -> Self {
-        let mut before = each(quoted.before, word);
-        let (first, second, third) = (before.next(), before.next(), before.next());
+        let mut before_name = each(quoted.before, word);
+        let (first, second) = (before_name.next(), before_name.next());
+        let third = before_name.next();
         let (score, ping) = match second {
             Some(_) => (first, second),
             None => (None, first),
         };
-        let team = quoted.team.or(third);
+        let team_before_name = quoted.team.or(third);
+        let team_after_name = || each(quoted.after, word).next();
         Self {
             form: Form::Quake3,
             line,
             score,
             ping,
-            team: team.or_else(|| each(quoted.after, word).next()),
+            team: team_before_name.or_else(team_after_name),
             name: quoted.name,
         }
     }
@@ -202,9 +203,9 @@ fn word(text: &[u8]) -> Parsed<'_, &[u8]> {
     let Some(start) = text.iter().position(|byte| !is_space(byte)) else {
         return fail().parse(text);
     };
-    let (text, _) = split(text, start);
-    let end = text.iter().position(is_space).unwrap_or(text.len());
-    Ok(split(text, end))
+    let (text, _) = take_up_to(text, start)?;
+    let length = text.iter().position(is_space).unwrap_or(text.len());
+    take_up_to(text, length)
 }
 
 /// The quoted texts of a line.
@@ -214,33 +215,38 @@ struct Names<'a> {
 }
 
 /// `names = [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE`. By the rules, a name cannot hold a
-/// quote. If one does, the last quote closes the name. Of two quoted strings with a space between
-/// them, the last is the name.
+/// quote.
 #[inline(always)]
 fn names(input: &[u8]) -> Parsed<'_, Names<'_>> {
-    let (text, ()) = quote(input)?;
-    let (text, name) = short_until::<b'"', b'"'>(text)?;
-    let (rest, ()) = quote(text)?;
-    if !rest.contains(&b'"') {
-        return Ok((rest, Names { team: None, name }));
+    let (opened, ()) = quote(input)?;
+    let (closing, name) = short_until::<b'"', b'"'>(opened)?;
+    let (rest, ()) = quote(closing)?;
+    if rest.contains(&b'"') {
+        return names_to_last_quote(opened);
     }
-    let until_last_quote = |text| {
-        Ok(split(
-            text,
-            memchr::memrchr(b'"', text).unwrap_or(text.len()),
-        ))
-    };
-    let (rest, quoted) = delimited(quote, until_last_quote, quote).parse(input)?;
-    let Some(end) = quoted.windows(3).rposition(|bytes| bytes == b"\" \"") else {
-        let names = Names {
+    Ok((rest, Names { team: None, name }))
+}
+
+/// The names of a line with more than two quotes, from after the first one. The last quote closes
+/// the name. Of two quoted strings with a space between them, the last is the name.
+fn names_to_last_quote(opened: &[u8]) -> Parsed<'_, Names<'_>> {
+    const BETWEEN: &[u8] = b"\" \"";
+    let length = memchr::memrchr(b'"', opened).unwrap_or(opened.len());
+    let (closing, quoted) = take_up_to(opened, length)?;
+    let (rest, ()) = quote(closing)?;
+    let mut windows = quoted.windows(BETWEEN.len());
+    let names = match windows.rposition(|bytes| bytes == BETWEEN) {
+        Some(team_end) => {
+            let name_start = team_end.saturating_add(BETWEEN.len());
+            Names {
+                team: quoted.get(..team_end),
+                name: quoted.get(name_start..).unwrap_or_default(),
+            }
+        }
+        None => Names {
             team: None,
             name: quoted,
-        };
-        return Ok((rest, names));
-    };
-    let names = Names {
-        team: quoted.get(..end),
-        name: quoted.get(end.saturating_add(3)..).unwrap_or_default(),
+        },
     };
     Ok((rest, names))
 }
