@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 
-use super::reassembly::Parts;
+use super::reassembly::{Added, Parts};
 use super::wire::player::{PlayerLine, is_other_line};
 use super::wire::response::{Layout, Response};
-use super::wire::siblings::{Form, may_be_joined, may_lack_lines};
+use super::wire::siblings::{Form, may_be_several_parts, may_lack_lines};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
@@ -64,12 +64,14 @@ impl Answer {
         let mut parts = Parts::default();
         for datagram in datagrams {
             let datagram = Bytes::copy_from_slice(datagram.as_ref());
-            let is_part = parts.add(&datagram, limits);
+            let added = parts.add(&datagram, limits);
             match Self::read(datagram, limits) {
-                Ok(answer) if answer.form() != Form::QuakeWorld => return Ok(answer),
-                Err(rejection) if !is_part => error = rejection,
-                // A part of a QuakeWorld reply, which may not be readable alone.
-                Ok(_) | Err(_) => {}
+                // The parts of a reply are joined below.
+                Ok(answer) if answer.form() == Form::QuakeWorld => {}
+                Ok(answer) => return Ok(answer),
+                // A part may not be readable alone.
+                Err(_) if added == Added::Part => {}
+                Err(rejection) => error = rejection,
             }
         }
         let joined = parts.join().ok_or(error)?;
@@ -159,8 +161,7 @@ impl Answer {
 
     /// The completeness of a reply with these lines and this value of the key `clients`.
     pub(super) fn completeness_of(&self, lines: LineCount, clients: Option<&[u8]>) -> Completeness {
-        let response = self.response();
-        let has_odd_key = response.info().has_odd_key();
+        let info = self.response().info();
         let missing = match (self.layout.detail, self.asked) {
             (Detail::Short, Detail::Full) => MissingParts {
                 rules: true,
@@ -168,46 +169,57 @@ impl Answer {
                 ..MissingParts::NOTHING
             },
             (Detail::Short, Detail::Short) => MissingParts {
-                info: has_odd_key || response.info().iter().next().is_none(),
+                info: info.has_odd_key() || info.iter().next().is_none(),
                 ..MissingParts::NOTHING
             },
-            (Detail::Full, _) => {
-                let cut = !self.layout.info_closed;
-                let counted = clients.filter(|_| self.form() == Form::Quake3);
-                let is_short = counted
-                    .and_then(number)
-                    .is_some_and(|clients: usize| lines.players < clients);
-                MissingParts {
-                    rules: has_odd_key || cut,
-                    players: cut || is_short || lines.has_odd_line,
-                    end: cut || !response.closes_lines() || self.may_go_on(lines.players),
-                    ..MissingParts::NOTHING
-                }
-            }
+            (Detail::Full, _) => self.missing_of_status(lines, clients),
         };
         missing.into()
     }
 
+    /// The missing parts of a status.
+    fn missing_of_status(&self, lines: LineCount, clients: Option<&[u8]>) -> MissingParts {
+        let response = self.response();
+        let is_cut_in_info = !self.layout.info_closed;
+        // No key of Quake 2 and QuakeWorld counts the players.
+        let counts_players = self.form() == Form::Quake3;
+        let counted: Option<usize> = clients.and_then(number);
+        let lacks_counted =
+            counts_players && counted.is_some_and(|counted| lines.players < counted);
+        let has_cut_line = !response.closes_lines();
+        MissingParts {
+            rules: is_cut_in_info || response.info().has_odd_key(),
+            players: is_cut_in_info || lacks_counted || lines.has_odd_line,
+            end: is_cut_in_info || has_cut_line || self.may_go_on(lines.players),
+            ..MissingParts::NOTHING
+        }
+    }
+
     /// Whether the server can have listed more players than have arrived.
     fn may_go_on(&self, listed: usize) -> bool {
-        let response = self.response();
         match self.form() {
-            Form::Quake3 => return false,
-            Form::QuakeWorld => return self.has_open_end || self.has_client_twice(),
-            Form::Quake2 => {}
+            Form::Quake3 => false,
+            Form::Quake2 => self.may_lack_quake2_lines(listed),
+            Form::QuakeWorld => self.has_open_end || self.has_client_twice(),
         }
+    }
+
+    /// Whether a server of Quake 2 can have left out lines. A full one has listed all players.
+    fn may_lack_quake2_lines(&self, listed: usize) -> bool {
+        let response = self.response();
         let slots: Option<usize> = response.info().get("maxclients").and_then(number);
-        let is_full = slots.is_some_and(|slots| listed >= slots);
-        // Only Alien Arena writes addresses, and its limit is higher.
-        let has_addresses = || response.players().any(|line| line.address().is_some());
-        !is_full && may_lack_lines(response.text(), has_addresses())
+        if slots.is_some_and(|slots| listed >= slots) {
+            return false;
+        }
+        let has_addresses = response.players().any(|line| line.address().is_some());
+        may_lack_lines(response.text(), has_addresses)
     }
 
     /// Whether two lines of a joined QuakeWorld reply have the number of one client: the datagrams
     /// are of two replies.
     fn has_client_twice(&self) -> bool {
         let response = self.response();
-        if !may_be_joined(response.text()) {
+        if !may_be_several_parts(response.text()) {
             return false;
         }
         let lines = response.players().filter_map(PlayerLine::quake_world);

@@ -7,7 +7,7 @@ use nom::combinator::rest;
 use nom::sequence::preceded;
 
 use super::answer::Answer;
-use super::reassembly::Parts;
+use super::reassembly::{Added, Parts};
 use super::wire::line;
 use super::wire::request::{self, Command, Request};
 use super::wire::response::{Response, command_word};
@@ -98,33 +98,42 @@ impl StatusQuery {
     fn accept_sibling(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         let limits = self.options.limits;
         let datagram = Bytes::copy_from_slice(datagram);
-        let is_part = self.parts.add(&datagram, &limits);
-        let reply = if is_part {
-            self.parts.join()
-        } else {
-            Some(datagram)
-        };
-        let Some(reply) = reply else {
+        match self.parts.add(&datagram, &limits) {
+            Added::Part => self.accept_parts(),
+            Added::OtherMessage | Added::Excess => match Answer::read(datagram, &limits) {
+                Ok(answer) => self.accept_sibling_answer(answer),
+                Err(error) => Verdict::Rejected(error),
+            },
+        }
+    }
+
+    /// The verdict on the datagrams of a QuakeWorld reply that have arrived.
+    fn accept_parts(&self) -> Verdict<Answer> {
+        let Some(joined) = self.parts.join() else {
             // The first datagram has not arrived.
             return Verdict::Partial(Wait::Reply);
         };
-        let answer = match Answer::read(reply, &limits) {
-            Ok(answer) => answer,
+        match Answer::read(joined, &self.options.limits) {
+            Ok(answer) => self.accept_sibling_answer(answer),
             // Without the other parts, the text can be cut anywhere.
-            Err(_) if is_part => return Verdict::Partial(Wait::Reply),
-            Err(error) => return Verdict::Rejected(error),
-        };
-        let is_whole = match answer.form() {
-            Form::Quake3 => return Verdict::Rejected(unexpected("print or n")),
-            Form::Quake2 => true,
-            Form::QuakeWorld => self.parts.is_single() && self.parts.is_ended(),
-        };
-        if is_whole {
-            Verdict::Done(self.with_charset(answer))
-        } else {
-            // A datagram that was overtaken may still arrive.
-            Verdict::Partial(Wait::Grace)
+            Err(_) => Verdict::Partial(Wait::Reply),
         }
+    }
+
+    fn accept_sibling_answer(&self, answer: Answer) -> Verdict<Answer> {
+        match answer.form() {
+            Form::Quake3 => Verdict::Rejected(unexpected("print or n")),
+            Form::QuakeWorld if !self.has_whole_reply() => {
+                // A datagram that was overtaken may still arrive.
+                Verdict::Partial(Wait::Grace)
+            }
+            Form::Quake2 | Form::QuakeWorld => Verdict::Done(self.with_charset(answer)),
+        }
+    }
+
+    /// Whether the only datagram that has arrived is the whole reply.
+    fn has_whole_reply(&self) -> bool {
+        self.parts.is_single() && self.parts.is_ended()
     }
 
     /// The answer from the datagrams that have arrived, when no more arrive.
@@ -173,7 +182,7 @@ impl StatusQuery {
     /// The text that the server demands back; `None` if the datagram is not such a demand. A text
     /// that does not repeat our request, or that is not plain text, is not sent back.
     fn demanded_echo<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
-        let (_, text) = line::text(datagram).ok()?;
+        let text = line::marked(datagram).ok()?.text;
         let (_, quoted) = echo(text).ok()?;
         let demanded = quoted.trim_ascii_end().strip_suffix(b"\"")?;
         let repeated = demanded.strip_prefix(b"echoResponse")?;

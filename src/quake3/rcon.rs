@@ -170,19 +170,21 @@ enum Console {
 }
 
 impl Console {
-    /// The console that begins its output with this text.
-    fn of(is_short: bool, text: &[u8]) -> Self {
-        match is_short {
-            false => Self::Print,
-            true if text.ends_with(b"\0") => Self::QuakeWorld,
-            true => Self::DarkPlaces,
+    /// The console that begins its output with `n` and this text.
+    fn of_short_form(text: &[u8]) -> Self {
+        if text.ends_with(b"\0") {
+            Self::QuakeWorld
+        } else {
+            Self::DarkPlaces
         }
     }
 
     /// The text of a datagram, without the NUL that ends it.
     fn text(self, text: &[u8]) -> &[u8] {
-        let ended = text.strip_suffix(b"\0");
-        ended.filter(|_| self == Self::QuakeWorld).unwrap_or(text)
+        match text.strip_suffix(b"\0") {
+            Some(before_end) if self == Self::QuakeWorld => before_end,
+            _ => text,
+        }
     }
 
     fn style(self) -> Style {
@@ -304,15 +306,17 @@ impl RconQuery {
     }
 
     fn read<'a>(&self, datagram: &'a [u8]) -> Result<Reply<'a>, ParseError> {
-        match line::text(datagram) {
-            // Its text follows the byte at once, and may begin with any word. Medal of Honor has
+        let marked = line::marked(datagram)?;
+        let is_black_ops3 = self.mode == RconMode::BlackOps3 && marked.extra == Some(TO_CLIENT);
+        if is_black_ops3 {
+            // The text follows the byte at once, and may begin with any word. Medal of Honor has
             // `print` there.
-            Ok((Some(TO_CLIENT), text)) if self.mode == RconMode::BlackOps3 => Ok(Reply::Print {
-                text,
+            return Ok(Reply::Print {
+                text: marked.text,
                 dark_places: false,
-            }),
-            _ => Reply::parse(datagram),
+            });
         }
+        Reply::parse(datagram)
     }
 
     /// Handles a reply while the challenge is requested.
@@ -337,8 +341,13 @@ impl RconQuery {
                 if let Some(error) = RconError::from_text(text) {
                     return Verdict::Done(Err(error));
                 }
+                let console = if dark_places {
+                    Console::of_short_form(text)
+                } else {
+                    Console::Print
+                };
                 let output = Output {
-                    console: Console::of(dark_places, text),
+                    console,
                     ..Output::default()
                 };
                 self.add(output, text)
@@ -356,10 +365,10 @@ impl RconQuery {
     fn add(&mut self, mut output: Output, text: &[u8]) -> Verdict<Answered> {
         let text = output.console.text(text);
         let length = output.text.len().saturating_add(text.len());
-        let is_over = output.starts.len() >= self.limits.max_fragments()
+        let exceeds_limit = output.starts.len() >= self.limits.max_fragments()
             || length > self.limits.max_answer_bytes();
-        if is_over {
-            return Verdict::Done(Ok(output.finish(true)));
+        if exceeds_limit {
+            return Verdict::Done(Ok(output.finish(End::Cut)));
         }
         output.starts.push(output.text.len());
         output.text.extend_from_slice(text);
@@ -368,13 +377,22 @@ impl RconQuery {
     }
 }
 
+/// The reason why no more output is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The server was silent.
+    Silence,
+    /// The deadline or a limit came first.
+    Cut,
+}
+
 impl Output {
-    fn finish(mut self, is_cut: bool) -> RconAnswer {
+    fn finish(mut self, end: End) -> RconAnswer {
         self.remove_separators();
         RconAnswer {
             datagrams: u16::try_from(self.starts.len()).unwrap_or(u16::MAX),
             text: Text::new(self.text, self.console.style()),
-            is_cut,
+            is_cut: end == End::Cut,
         }
     }
 
@@ -386,17 +404,20 @@ impl Output {
         /// No known server cuts a text into pieces of fewer bytes (id-Software/RTCW-MP,
         /// src/server/sv_main.c).
         const MIN_PIECE: usize = 239;
-        let separators = engines::ALL
-            .iter()
-            .filter_map(|profile| profile.rcon.before_message);
         let pieces: Vec<&[u8]> = self.pieces().collect();
         let Some((_, before_last)) = pieces.split_last() else {
             return;
         };
-        let has_messages = before_last.iter().any(|piece| piece.len() < MIN_PIECE);
+        let has_whole_messages = before_last.iter().any(|piece| piece.len() < MIN_PIECE);
+        if !has_whole_messages {
+            return;
+        }
         let begins_all =
             |separator: u8| pieces.iter().all(|piece| piece.first() == Some(&separator));
-        if has_messages && separators.into_iter().any(begins_all) {
+        let mut separators = engines::ALL
+            .iter()
+            .filter_map(|profile| profile.rcon.before_message);
+        if separators.any(begins_all) {
             let messages = pieces.iter().filter_map(|piece| piece.get(1..));
             self.text = messages.collect::<Vec<_>>().concat();
         }
@@ -464,9 +485,13 @@ impl Conversation for RconQuery {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answered> {
         match &mut self.state {
             State::Output(output) => {
-                // The deadline came before a silence: the server was still printing.
-                let is_cut = remaining == Remaining::Nothing;
-                OnTimeout::Done(Ok(std::mem::take(output).finish(is_cut)))
+                // If the deadline comes before a silence, the server is still printing.
+                let end = if remaining == Remaining::Nothing {
+                    End::Cut
+                } else {
+                    End::Silence
+                };
+                OnTimeout::Done(Ok(std::mem::take(output).finish(end)))
             }
             State::Challenge => OnTimeout::Retry,
             // A nonce is valid once.
@@ -590,9 +615,11 @@ impl RconError {
         if rules().any(has_none) {
             return Some(Self::NoPassword);
         }
-        rules()
-            .any(|rule| rule.refused.contains(&&*line))
-            .then(|| Self::Refused(Refusal::new(Bytes::copy_from_slice(text))))
+        if rules().any(|rule| rule.refused.contains(&&*line)) {
+            let refusal = Refusal::new(Bytes::copy_from_slice(text));
+            return Some(Self::Refused(refusal));
+        }
+        None
     }
 
     /// The error for a text that is a refusal, in any words.
@@ -615,19 +642,20 @@ fn engines_that(have: fn(&RconRule) -> bool) -> String {
 /// error is left out.
 fn single_line(text: &[u8]) -> Option<String> {
     let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
-    let stands_before = |line: &str| {
-        let mut before = engines::ALL
+    let precedes_error = |line: &str| {
+        let mut begins = engines::ALL
             .iter()
             .filter_map(|profile| profile.rcon.line_before);
-        before.any(|begin| line.starts_with(begin))
+        begins.any(|begin| line.starts_with(begin))
     };
     let lines = text.split(|&byte| byte == b'\n').map(|line| {
         let plain = TextRef::new(line, style).plain();
         plain.trim().to_lowercase()
     });
-    let mut lines = lines.filter(|line| !line.is_empty() && !stands_before(line));
+    let mut lines = lines.filter(|line| !line.is_empty() && !precedes_error(line));
     let line = lines.next()?;
-    lines.next().is_none().then_some(line)
+    let is_only = lines.next().is_none();
+    is_only.then_some(line)
 }
 
 /// A password. `Debug` does not show it.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::wire::line;
-use super::wire::siblings::may_continue;
+use super::wire::siblings::may_be_followed;
 use crate::limits::Limits;
 
 /// The datagrams of one reply in order of arrival.
@@ -14,17 +14,27 @@ pub(super) struct Parts {
     /// The texts of the others.
     further: Vec<Bytes>,
     /// The text of the latest datagram, without the NUL at its end.
-    last: Bytes,
+    latest: Bytes,
     /// Whether one of the datagrams lacks the NUL at its end.
     has_cut_part: bool,
 }
 
+/// The outcome of a datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Added {
+    /// It is part of the reply, or a copy of a part.
+    Part,
+    /// It is not of QuakeWorld.
+    OtherMessage,
+    /// It does not belong to the first datagram, or it would exceed a limit.
+    Excess,
+}
+
 impl Parts {
-    /// Adds a datagram. A copy changes nothing. `false` for a datagram that is not part of a reply,
-    /// and for too many.
-    pub(super) fn add(&mut self, datagram: &Bytes, limits: &Limits) -> bool {
-        let Some(text) = text(datagram) else {
-            return false;
+    /// Adds a datagram. A copy changes nothing.
+    pub(super) fn add(&mut self, datagram: &Bytes, limits: &Limits) -> Added {
+        let Some(text) = text_of(datagram) else {
+            return Added::OtherMessage;
         };
         let is_first = text.starts_with(b"\\");
         let is_copy = if is_first {
@@ -33,39 +43,39 @@ impl Parts {
             self.further.contains(&text)
         };
         if is_copy {
-            return true;
+            return Added::Part;
         }
         if self.length().saturating_add(text.len()) > limits.max_answer_bytes() {
-            return false;
+            return Added::Excess;
         }
-        let is_cut = !datagram.ends_with(b"\0");
         if is_first {
-            self.add_first(datagram.clone(), text, is_cut);
-            return true;
+            self.add_first(datagram.clone(), text);
+            return Added::Part;
         }
-        if self.is_whole() || self.further.len() >= limits.max_fragments() {
-            return false;
+        let has_whole_reply = self.first.as_ref().is_some_and(is_whole_reply);
+        if has_whole_reply || self.further.len() >= limits.max_fragments() {
+            return Added::Excess;
         }
         self.further.push(text.clone());
-        self.last = text;
-        self.has_cut_part |= is_cut;
-        true
+        self.latest = text;
+        self.has_cut_part |= is_cut(datagram);
+        Added::Part
     }
 
     /// Adds the first datagram of a reply. A second one begins the reply to a later request.
-    fn add_first(&mut self, datagram: Bytes, text: Bytes, is_cut: bool) {
+    fn add_first(&mut self, datagram: Bytes, text: Bytes) {
         let begins_later_reply = self.first.is_some();
         if begins_later_reply {
             self.has_cut_part = false;
         }
-        self.first = Some(datagram);
-        self.last = text;
-        self.has_cut_part |= is_cut;
         // Other datagrams belong to the reply only if they overtook its first datagram, and if that
         // had no space for them.
-        if begins_later_reply || self.is_whole() {
+        if begins_later_reply || is_whole_reply(&datagram) {
             self.further.clear();
         }
+        self.has_cut_part |= is_cut(&datagram);
+        self.first = Some(datagram);
+        self.latest = text;
     }
 
     /// The reply as one datagram; `None` before the first one has arrived.
@@ -88,20 +98,13 @@ impl Parts {
     /// `false` too if another may follow or arrive late, if one lacks its end, or if two of them
     /// end a reply.
     pub(super) fn is_ended(&self) -> bool {
-        if self.first.is_none() || !self.last.ends_with(b"\n") {
+        if self.first.is_none() || !self.latest.ends_with(b"\n") {
             return false;
         }
         let has_lost_text = self.has_cut_part && !self.is_single();
-        let last_ones = self.further.iter().filter(|text| !may_continue(text));
-        let are_of_two_replies = last_ones.count() > 1;
-        !has_lost_text && !are_of_two_replies && !may_continue(&self.last)
-    }
-
-    /// Whether the first datagram is the whole reply: another line would have fitted into it.
-    fn is_whole(&self) -> bool {
-        let has_end = |first: &&Bytes| first.ends_with(b"\0");
-        let text = self.first.as_ref().filter(has_end).and_then(text);
-        text.is_some_and(|text| text.ends_with(b"\n") && !may_continue(&text))
+        let ends_of_replies = self.further.iter().filter(|text| !may_be_followed(text));
+        let are_of_two_replies = ends_of_replies.count() > 1;
+        !has_lost_text && !are_of_two_replies && !may_be_followed(&self.latest)
     }
 
     /// Whether the reply has one datagram only, so far.
@@ -116,11 +119,23 @@ impl Parts {
     }
 }
 
+/// Whether a first datagram is the whole reply: another line would have fitted into it.
+fn is_whole_reply(first: &Bytes) -> bool {
+    let Some(text) = text_of(first) else {
+        return false;
+    };
+    !is_cut(first) && text.ends_with(b"\n") && !may_be_followed(&text)
+}
+
+/// Whether a datagram lacks the NUL at its end.
+fn is_cut(datagram: &Bytes) -> bool {
+    !datagram.ends_with(b"\0")
+}
+
 /// The text of a datagram after its mark and `n`, without the NUL at its end; `None` for any other
 /// datagram.
-fn text(datagram: &Bytes) -> Option<Bytes> {
-    let (_, text) = line::text(datagram).ok()?;
-    let text = text.strip_prefix(b"n")?;
+fn text_of(datagram: &Bytes) -> Option<Bytes> {
+    let text = line::marked(datagram).ok()?.text.strip_prefix(b"n")?;
     Some(datagram.slice_ref(text.strip_suffix(b"\0").unwrap_or(text)))
 }
 
@@ -136,7 +151,7 @@ mod tests {
     fn parts(texts: &[&str]) -> Parts {
         let mut parts = Parts::default();
         for text in texts {
-            assert!(parts.add(&part(text), &Limits::default()));
+            assert_eq!(parts.add(&part(text), &Limits::default()), Added::Part);
         }
         parts
     }
@@ -148,7 +163,8 @@ mod tests {
             let first = part(&format!("\\k\\{}\n", "v".repeat(length - 4)));
             let mut parts = Parts::default();
             parts.add(&first, &limits);
-            assert!(parts.add(&part("1 0 0 20 \"Ann\" \"\" 0 0\n"), &limits));
+            let second = part("1 0 0 20 \"Ann\" \"\" 0 0\n");
+            assert_eq!(parts.add(&second, &limits), Added::Part);
             assert!(!parts.is_single());
             assert!(parts.is_ended());
         }
@@ -184,7 +200,9 @@ mod tests {
         let second = part("5 2 0 0 \"b\" \"\" 0 0\n");
         let cut = Bytes::from_static(b"\xff\xff\xff\xffn\\map\\dm3\n1 2 0 0 \"a\" \"\" 0 0\n2");
         let mut parts = Parts::default();
-        assert!(parts.add(&cut, &Limits::default()) && parts.add(&second, &Limits::default()));
+        for datagram in [cut, second] {
+            assert_eq!(parts.add(&datagram, &Limits::default()), Added::Part);
+        }
         assert!(!parts.is_ended());
     }
 
@@ -198,7 +216,7 @@ mod tests {
     fn nothing_belongs_to_a_first_datagram_with_space_for_another_line() {
         let (short, stray) = ("\\map\\dm3\n", "9 0 0 0 \"b\" \"\" 0 0\n");
         let mut parts = parts(&[stray, short]);
-        assert!(!parts.add(&part(stray), &Limits::default()));
+        assert_eq!(parts.add(&part(stray), &Limits::default()), Added::Excess);
         assert_eq!(
             (parts.is_ended(), parts.join().unwrap()),
             (true, part(short))
@@ -225,7 +243,8 @@ mod tests {
             b"\xff\xff\xff\xffprint\n\\a",
             b"\xff\xff\xff\xff",
         ] {
-            assert!(!parts.add(&Bytes::from_static(other), &Limits::default()));
+            let added = parts.add(&Bytes::from_static(other), &Limits::default());
+            assert_eq!(added, Added::OtherMessage);
         }
     }
 }

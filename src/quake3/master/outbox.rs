@@ -9,7 +9,7 @@ use crate::address::Prefix;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::model::status::Occupancy;
 use crate::quake3::engines::{HEARTBEATS, ListRule};
-use crate::quake3::wire::list::{Addresses, GetServers, MAX_PART, put_part};
+use crate::quake3::wire::list::{Addresses, GetServers, MAX_PART, PartEnd, put_part};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
 use crate::time::{Duration, Instant};
@@ -65,7 +65,7 @@ struct Servers {
 
 /// A datagram of a list that was written.
 struct Written {
-    is_last: bool,
+    end: PartEnd,
     /// The number of servers that were examined.
     examined: u64,
 }
@@ -77,11 +77,11 @@ pub(super) struct Dropped;
 impl Servers {
     /// [`Dropped`] if no server can match.
     fn new(game: Game, request: &GetServers<'_>, rule: ListRule) -> Result<Self, Dropped> {
-        let game_type = match request.game_type {
+        let mut game_type = None;
+        if let Some(text) = request.game_type {
             // No listed server has a game type that is too long for a `Name`.
-            Some(text) => Some(to_name(text).ok_or(Dropped)?),
-            None => None,
-        };
+            game_type = Some(to_name(text).ok_or(Dropped)?);
+        }
         Ok(Self {
             game,
             game_type,
@@ -128,11 +128,11 @@ impl List {
             .inspect(|_| examined = examined.saturating_add(1));
         let wanted = of_game.filter(|(server, entry)| self.servers.contain(*server, entry, now));
         let mut addresses = wanted.map(|(server, _)| server).peekable();
-        let is_last = put_part(self.addresses, &mut addresses, out);
+        let end = put_part(self.addresses, &mut addresses, out);
         self.progress = Progress::Begun {
             next: addresses.next().unwrap_or(HIGHEST),
         };
-        Written { is_last, examined }
+        Written { end, examined }
     }
 }
 
@@ -233,9 +233,10 @@ impl Outbox {
         let waits = |list: &&List| list.source == source && list.progress == Progress::Waiting;
         let waiting = self.lists.iter().filter(waits).count();
         let waiting = u64::try_from(waiting).unwrap_or(u64::MAX);
-        let mut sent = self.sources.get(source);
-        sent.add(now, &self.lists_rate, waiting);
-        sent.is_ready(now, &self.lists_rate, 1)
+        // A copy, so that nothing is counted yet.
+        let mut share = self.sources.get(source);
+        share.add(now, &self.lists_rate, waiting);
+        share.is_ready(now, &self.lists_rate, 1)
     }
 
     /// Appends the next datagram of the first list; `None` when there is none, or not now.
@@ -262,7 +263,7 @@ impl Outbox {
         // request that matches none would walk the whole table for one short datagram.
         let cost = length.max(written.examined.saturating_mul(ADDRESS));
         self.sent.add(now, &self.rate, cost);
-        if written.is_last {
+        if written.end == PartEnd::OfList {
             self.lists.pop_front();
         }
         Some(to)

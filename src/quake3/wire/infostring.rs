@@ -53,8 +53,13 @@ impl<'a> InfoString<'a> {
     /// Whether the string ends with a key without a value, as a cut one does. A separator after the
     /// last value counts as a key with an empty name.
     pub(crate) fn has_odd_key(self) -> bool {
-        let text = self.raw.strip_prefix(b"\\").unwrap_or(self.raw);
-        !text.is_empty() && memchr::memchr_iter(b'\\', text).count().is_multiple_of(2)
+        let tokens = self.raw.strip_prefix(b"\\").unwrap_or(self.raw);
+        if tokens.is_empty() {
+            return false;
+        }
+        let separators = memchr::memchr_iter(b'\\', tokens).count();
+        let count = separators.saturating_add(1);
+        !count.is_multiple_of(2)
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case as id's

@@ -67,14 +67,23 @@ fn head(datagram: &[u8]) -> Parsed<'_, Option<u8>> {
     preceded(tag(&MARK[..]), opt(extra)).parse(datagram)
 }
 
-/// The byte after the mark, if there is one, and the text after it.
+/// A datagram with the mark.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Marked<'a> {
+    /// The byte after the mark: [`TO_SERVER`], [`TO_CLIENT`] or [`HEXEN_WORLD`].
+    pub(crate) extra: Option<u8>,
+    /// The bytes after both.
+    pub(crate) text: &'a [u8],
+}
+
+/// Reads the mark and the byte after it.
 ///
 /// # Errors
 /// [`ParseErrorKind::NotThisProtocol`] without the mark.
-pub(crate) fn text(datagram: &[u8]) -> Result<(Option<u8>, &[u8]), ParseError> {
+pub(crate) fn marked(datagram: &[u8]) -> Result<Marked<'_>, ParseError> {
     let unmarked = ParseErrorKind::NotThisProtocol("four bytes 0xff");
     let (text, extra) = grammar::read(expect(unmarked, head), datagram, 0)?;
-    Ok((extra, text))
+    Ok(Marked { extra, text })
 }
 
 /// The error for a text that does not begin as expected: it may be another message of this
@@ -88,11 +97,11 @@ pub(crate) fn unexpected(text: &[u8], expected: &'static str) -> ParseError {
         .iter()
         .any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
     let kind = if is_known {
-        ParseErrorKind::Unexpected
+        ParseErrorKind::Unexpected(expected)
     } else {
-        ParseErrorKind::NotThisProtocol
+        ParseErrorKind::NotThisProtocol(expected)
     };
-    ParseError::new(kind(expected), MARK.len())
+    ParseError::new(kind, MARK.len())
 }
 
 /// `until = *OCTET`, up to a byte value that is not part of it, or to the end.

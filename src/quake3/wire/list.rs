@@ -252,40 +252,45 @@ impl<'a> ListPart<'a> {
     /// that is not of this protocol, [`Unexpected`](crate::ParseErrorKind::Unexpected) for another
     /// message. A cut or damaged datagram is read up to the damage, see [`Self::intact`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let (_, text) = line::text(datagram)?;
+        let text = line::marked(datagram)?.text;
         if let Ok((entries, form)) = sibling_word(text) {
             return Ok(Self::packed(form, entries));
         }
-        let Ok((rest, extended)) = word(text) else {
+        let Ok((after_word, found)) = word(text) else {
             return Err(line::unexpected(text, PLAIN));
         };
-        let (rest, numbering) = match numbering(rest) {
-            Ok((rest, numbering)) if extended => (rest, Some(numbering)),
-            _ => (rest, None),
+        let extended = found == Word::Extended;
+        let numbered = if extended {
+            numbering(after_word).ok()
+        } else {
+            None
         };
-        // Some masters put a line feed and a NUL there.
+        let (body, numbering) = match numbered {
+            Some((rest, numbering)) => (rest, Some(numbering)),
+            None => (after_word, None),
+        };
+        // Some masters put a line feed and a NUL before the first separator.
         let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
-        let start = rest.iter().position(is_separator).unwrap_or(rest.len());
-        let entries = rest.get(start..).unwrap_or_default();
-        let (mut rest, address) = (entries, address(extended, entries));
+        let start = body.iter().position(is_separator).unwrap_or(body.len());
+        let from_first = body.get(start..).unwrap_or_default();
+        let read_address = address(extended, from_first);
+        let mut rest = from_first;
         while end(rest).is_err()
-            && let Ok((after, _)) = address(rest)
+            && let Ok((after, _)) = read_address(rest)
         {
             rest = after;
         }
         let has_end = end(rest).is_ok() && rest != b"\\EOT";
         // A lone separator after the last address, the mark that ends a datagram, or nothing.
         let intact = has_end || matches!(rest, [] | [b'\\' | b'/'] | [b'\n' | 0] | b"\\EOT");
-        let entries = entries
-            .get(..entries.len().saturating_sub(rest.len()))
-            .unwrap_or_default();
+        let length = from_first.len().saturating_sub(rest.len());
         Ok(Self {
             form: Form::Quake3,
             extended,
             has_end,
             intact,
             numbering,
-            entries,
+            entries: from_first.get(..length).unwrap_or_default(),
         })
     }
 
@@ -329,9 +334,9 @@ impl<'a> ListPart<'a> {
             } else {
                 Addresses::Plain
             };
-            let ended = put_part(addresses, &mut servers, &mut out);
+            let end = put_part(addresses, &mut servers, &mut out);
             parts.push(out.into());
-            if ended {
+            if end == PartEnd::OfList {
                 return parts;
             }
         }
@@ -370,11 +375,18 @@ fn packed(input: &[u8]) -> Parsed<'_, SocketAddr> {
         .parse(input)
 }
 
-/// `word = ( "getserversExtResponse" / "getserversResponse" ) !ALPHA`: whether it is the first.
-fn word(text: &[u8]) -> Parsed<'_, bool> {
+/// The word of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Extended,
+    Plain,
+}
+
+/// `word = ( "getserversExtResponse" / "getserversResponse" ) !ALPHA`
+fn word(text: &[u8]) -> Parsed<'_, Word> {
     let word = alt((
-        value(true, tag_no_case(EXTENDED)),
-        value(false, tag_no_case(PLAIN)),
+        value(Word::Extended, tag_no_case(EXTENDED)),
+        value(Word::Plain, tag_no_case(PLAIN)),
     ));
     // A list of links has a longer word.
     terminated(word, not(alpha1)).parse(text)
@@ -489,31 +501,44 @@ fn put_hexadecimal(ip: Ipv4Addr, port: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(digits.as_bytes());
 }
 
+/// The end of a datagram that was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartEnd {
+    /// The end mark of the list.
+    OfList,
+    /// A separator: another datagram follows.
+    OfPart,
+}
+
 /// Appends a datagram with as many of the servers as fit, and ends the list after the last one
-/// where the end mark fits. Otherwise the mark needs a datagram of its own. Returns whether the
-/// list is ended. id's and ioquake3's clients read an address only when a separator follows it.
+/// where the end mark fits. Otherwise the mark needs a datagram of its own. id's and ioquake3's
+/// clients read an address only when a separator follows it.
 pub(crate) fn put_part(
     addresses: Addresses,
     servers: &mut Peekable<impl Iterator<Item = SocketAddr>>,
     out: &mut Vec<u8>,
-) -> bool {
-    let end = out.len().saturating_add(MAX_PART);
+) -> PartEnd {
+    let max_length = out.len().saturating_add(MAX_PART);
     let word = if addresses == Addresses::Extended {
         EXTENDED
     } else {
         PLAIN
     };
     line::put(None, word.as_bytes(), out);
-    let fits = |out: &Vec<u8>, length: usize| out.len().saturating_add(length) <= end;
+    let fits = |out: &Vec<u8>, length: usize| out.len().saturating_add(length) <= max_length;
     // A separator follows the address.
     while let Some(server) =
         servers.next_if(|server| fits(out, addresses.length_of(*server).saturating_add(1)))
     {
         addresses.put(server, out);
     }
-    let is_ended = servers.peek().is_none() && fits(out, END.len());
-    out.put_slice(if is_ended { END } else { b"\\" });
-    is_ended
+    if servers.peek().is_none() && fits(out, END.len()) {
+        out.put_slice(END);
+        PartEnd::OfList
+    } else {
+        out.put_u8(b'\\');
+        PartEnd::OfPart
+    }
 }
 
 #[cfg(test)]

@@ -132,11 +132,12 @@ impl<'a> Reply<'a> {
     /// - [`ParseErrorKind::Unexpected`] for other messages.
     /// - [`ParseErrorKind::CutShort`] for a missing challenge.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let (_, text) = line::text(datagram)?;
-        let (rest, word) = word(text).unwrap_or((text, b""));
+        let text = line::marked(datagram)?.text;
+        // Any text begins with a word, which may be empty.
+        let (rest, first) = word(text).unwrap_or((text, b""));
         let offset = datagram.len().saturating_sub(rest.len());
         let text_after_word = after_separator(rest);
-        match lower_case(word, &mut [0; MAX_WORD]) {
+        match lower_case(first, &mut [0; MAX_WORD]) {
             b"challengeresponse" => Self::challenge(false, rest, offset),
             b"challenge" => Self::challenge(true, rest, offset),
             b"connectresponse" => Ok(Self::connected(false, rest)),

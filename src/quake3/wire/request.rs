@@ -26,7 +26,7 @@ use nom::character::complete::digit1;
 use nom::combinator::{eof, map_opt, opt, peek, rest, value};
 use nom::sequence::{delimited, preceded, terminated};
 
-use super::line::{self, HEXEN_WORLD, TO_SERVER, check_word, next_word, put_words};
+use super::line::{self, HEXEN_WORLD, Marked, TO_SERVER, check_word, next_word, put_words};
 use super::list::GetServers;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
@@ -191,12 +191,11 @@ impl<'a> Request<'a> {
     /// [`ParseErrorKind::Unexpected`] for replies, [`ParseErrorKind::CutShort`] and
     /// [`ParseErrorKind::Malformed`] for the arguments of requests to masters.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let (extra, text) = match line::text(datagram) {
+        let Marked { extra, text } = match line::marked(datagram) {
             Ok(marked) => marked,
-            Err(error) => {
-                return unmarked(datagram)
-                    .map_err(|_| error)
-                    .map(|(_, request)| request);
+            Err(no_mark) => {
+                let (_, request) = unmarked(datagram).map_err(|_| no_mark)?;
+                return Ok(request);
             }
         };
         // Some commands are not a line of words: they are recognised before the line is split.
@@ -232,8 +231,7 @@ impl<'a> Request<'a> {
 
     /// [`Self::encode`] without its checks.
     pub(crate) fn put(&self, out: &mut impl BufMut) {
-        let hexen_world = self.hexen_world.then_some(HEXEN_WORLD);
-        let extra = self.direction_byte.then_some(TO_SERVER).or(hexen_world);
+        let extra = self.extra();
         let mut put = |word: &[u8], arguments: &[Option<&[u8]>]| {
             line::put(extra, word, out);
             put_words(arguments, out);
@@ -279,7 +277,8 @@ impl<'a> Request<'a> {
                 rcon.put(out);
             }
             Command::SecureRcon(SecureRconRequest { timed, mac, signed }) => {
-                put(if *timed { TIMED } else { CHALLENGED }.as_bytes(), &[]);
+                let prefix = if *timed { TIMED } else { CHALLENGED };
+                put(prefix.as_bytes(), &[]);
                 out.put_slice(mac);
                 put_words(&[Some(signed)], out);
             }
@@ -287,6 +286,17 @@ impl<'a> Request<'a> {
                 put(list.word(), &[list.game]);
                 list.put(out);
             }
+        }
+    }
+
+    /// The byte after the mark.
+    const fn extra(&self) -> Option<u8> {
+        if self.direction_byte {
+            Some(TO_SERVER)
+        } else if self.hexen_world {
+            Some(HEXEN_WORLD)
+        } else {
+            None
         }
     }
 
@@ -619,7 +629,8 @@ impl<'a> Command<'a> {
         if let Ok((_, status)) = status(line) {
             return Ok(Self::StatusHeartbeat { status });
         }
-        match next_word(&mut { line }) {
+        let mut rest = line;
+        match next_word(&mut rest) {
             Some(tag) => Ok(Self::Heartbeat { tag }),
             None => {
                 let missing = ParseErrorKind::CutShort("the heartbeat's tag");

@@ -1,21 +1,21 @@
 //! `infoResponse` and `statusResponse`: a server's description and its players.
 
 use bytes::BufMut;
+use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_till};
-use nom::combinator::{not, opt, peek, value};
+use nom::combinator::{not, peek, value};
 use nom::sequence::{delimited, preceded, terminated};
-use nom::{Input, Parser};
 
 use super::infostring::InfoString;
-use super::line::{self, until};
+use super::line::{self, Marked, until};
 use super::player::{self, PlayerLine, is_blank};
 use super::siblings::{Form, is_stream};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed, expect};
 use crate::limits::Limits;
 use crate::options::Detail;
-use crate::text::{each, each_with_offset};
+use crate::text::{each, each_with_offset, take_up_to};
 
 /// A reply, viewed without copying.
 ///
@@ -54,7 +54,7 @@ pub(crate) struct Layout {
     info_start: usize,
     info_end: usize,
     /// The first byte after the infostring's line.
-    players: usize,
+    players_start: usize,
     /// Whether a line feed ends the infostring; without it a status is cut there.
     pub(crate) info_closed: bool,
 }
@@ -68,30 +68,32 @@ impl<'a> Response<'a> {
     /// - [`ParseErrorKind::CutShort`] without an infostring.
     /// - [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
-        let (extra, text) = line::text(datagram)?;
+        let Marked { extra, text } = line::marked(datagram)?;
         let Ok((after_word, Word { form, detail })) = word(text) else {
             let expected = "infoResponse or statusResponse";
             return Err(line::unexpected(text, expected));
         };
         let offset_of = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
         let no_infostring = ParseErrorKind::CutShort("the reply: no infostring");
-        let begin = |input| match form {
-            Form::Quake2 => value(false, text_lines).parse(input),
-            Form::Quake3 | Form::QuakeWorld => begin(input),
-        };
-        let begin = expect(no_infostring, begin);
-        let (body, is_quoted) = grammar::read(begin, after_word, offset_of(after_word))?;
+        let before_info = expect(no_infostring, |input| begin(form, input));
+        let (body, quoting) = grammar::read(before_info, after_word, offset_of(after_word))?;
         let info_start = offset_of(body);
-        let (rest, info) = grammar::read(infostring, body, info_start)?;
-        let info_closed = !rest.is_empty();
-        let info = without_end(info, form, is_quoted, info_closed);
+        let (after_info, info) = grammar::read(infostring, body, info_start)?;
+        let info_closed = !after_info.is_empty();
+        let framing = Framing {
+            form,
+            quoting,
+            is_closed: info_closed,
+        };
+        let info = framing.without_padding(info);
+        let players = after_info.get(1..).unwrap_or_default();
         let layout = Layout {
             form,
             detail,
             extra,
             info_start,
             info_end: info_start.saturating_add(info.len()),
-            players: offset_of(rest.get(1..).unwrap_or_default()),
+            players_start: offset_of(players),
             info_closed,
         };
         let response = Self { datagram, layout };
@@ -102,7 +104,8 @@ impl<'a> Response<'a> {
     /// Checks the numbers of keys and players. A text that is too short to exceed a limit is not
     /// counted.
     fn check(&self, limits: &Limits) -> Result<(), ParseError> {
-        let (info, players) = (self.info(), self.player_text());
+        let info = self.info();
+        let player_text = self.player_text();
         let max_rules = limits.max_rules();
         if info.raw().len() / 2 >= max_rules && info.iter().nth(max_rules).is_some() {
             return Err(ParseError::limit(
@@ -112,11 +115,11 @@ impl<'a> Response<'a> {
             ));
         }
         let max_players = limits.max_players();
-        if players.len() / 2 >= max_players && self.players().nth(max_players).is_some() {
+        if player_text.len() / 2 >= max_players && self.players().nth(max_players).is_some() {
             return Err(ParseError::limit(
                 "players",
                 max_players,
-                self.layout.players,
+                self.layout.players_start,
             ));
         }
         Ok(())
@@ -175,25 +178,27 @@ impl<'a> Response<'a> {
             detail,
             info_start,
             info_end,
-            players,
+            players_start,
             info_closed,
             ..
         } = self.layout;
-        let text = line::text(datagram).map_or(datagram, |(_, text)| text);
-        let word_end = length.saturating_sub(word(text).map_or(text, |(rest, _)| rest).len());
+        let text = line::marked(datagram).map_or(datagram, |marked| marked.text);
+        let after_word = word(text).map_or(text, |(rest, _)| rest);
+        let word_end = length.saturating_sub(after_word.len());
         // Between two parts there is nothing or one line feed.
-        let is_extra = |from: usize, to| !matches!(datagram.get(from..to), Some([] | b"\n"));
+        let has_other_bytes = |from: usize, to| !matches!(datagram.get(from..to), Some([] | b"\n"));
         // Elite Force's servers quote the infostring of an `infoResponse` (recorded from Lilium
         // Voyager).
-        let is_quoted = matches!(datagram.get(word_end..info_start), Some(b" \"" | b"\n\""));
-        let is_unquoted =
-            is_quoted && matches!(datagram.get(info_end..players), Some(b"\"" | b"\"\n"));
+        let before_info = datagram.get(word_end..info_start);
+        let opens_quote = matches!(before_info, Some(b" \"" | b"\n\""));
+        let after_info = datagram.get(info_end..players_start);
+        let closes_quote = opens_quote && matches!(after_info, Some(b"\"" | b"\"\n"));
         let is_status = detail == Detail::Full;
-        let has_odd_word_end = is_extra(word_end, info_start) && !is_quoted;
+        let has_odd_word_end = has_other_bytes(word_end, info_start) && !opens_quote;
         let has_odd_key = self.info().has_odd_key();
-        let has_odd_info_end = is_extra(info_end, players) && !is_unquoted;
+        let has_odd_info_end = has_other_bytes(info_end, players_start) && !closes_quote;
         let lacks_line_feed = is_status && !info_closed;
-        let has_rest = !is_status && is_extra(players, length);
+        let has_rest = !is_status && has_other_bytes(players_start, length);
         let is_cut = !self.closes_lines();
         let malformed = |what, at| ParseError::new(Malformed(what), at);
         let cut_short = |what, at| ParseError::new(CutShort(what), at);
@@ -203,7 +208,7 @@ impl<'a> Response<'a> {
                 .then(|| cut_short("the infostring: a key without a value", self.last_key())),
             has_odd_info_end.then(|| malformed("end of the infostring", info_end)),
             lacks_line_feed.then(|| cut_short("the infostring: no line feed ends it", length)),
-            has_rest.then(|| malformed("end of the reply", players)),
+            has_rest.then(|| malformed("end of the reply", players_start)),
             is_cut.then(|| cut_short("the last player line: no line feed ends it", length)),
         ];
         framing.into_iter().flatten().chain(self.skipped_lines())
@@ -218,7 +223,11 @@ impl<'a> Response<'a> {
 
     /// An error for each line that is not a player line.
     fn skipped_lines(&self) -> impl Iterator<Item = ParseError> + use<'a> {
-        let Layout { form, players, .. } = self.layout;
+        let Layout {
+            form,
+            players_start,
+            ..
+        } = self.layout;
         // NUL ends each datagram of QuakeWorld.
         let is_end = move |line: &[u8]| form == Form::QuakeWorld && line == b"\0";
         let is_skipped =
@@ -227,7 +236,7 @@ impl<'a> Response<'a> {
             .filter(move |(_, line)| is_skipped(line))
             .map(move |(offset, _)| {
                 let kind = ParseErrorKind::Malformed("player line");
-                ParseError::new(kind, players.saturating_add(offset))
+                ParseError::new(kind, players_start.saturating_add(offset))
             })
     }
 
@@ -276,7 +285,10 @@ impl<'a> Response<'a> {
 
     /// The bytes after the infostring's line.
     pub(crate) fn player_text(&self) -> &'a [u8] {
-        let text = self.datagram.get(self.layout.players..).unwrap_or_default();
+        let text = self
+            .datagram
+            .get(self.layout.players_start..)
+            .unwrap_or_default();
         if self.layout.detail == Detail::Full {
             text
         } else {
@@ -345,24 +357,43 @@ fn is_whole_line(form: Form, line: &[u8]) -> bool {
     PlayerLine::is_one(form, line) || (form == Form::QuakeWorld && is_stream(line))
 }
 
-/// An infostring without the bytes that servers and tools leave at its end: CR, and NUL and a quote
-/// where no line feed ends it.
-fn without_end(info: &[u8], form: Form, is_quoted: bool, is_closed: bool) -> &[u8] {
-    let is_padding = |byte: &u8| match byte {
-        b'\r' => true,
-        b'"' => is_quoted || !is_closed,
-        0 => !is_closed,
-        _ => false,
-    };
-    let last = info.iter().rposition(|byte| !is_padding(byte));
-    let length = last.map_or(0, |last| last.saturating_add(1));
-    let info = info.get(..length).unwrap_or_default();
-    // Soldier of Fortune's servers write a separator after the last value
-    // (Unity-Technologies/qstat, qstat.c).
-    let may_have_separator = form == Form::Quake2 && is_closed;
-    match info.strip_suffix(b"\\") {
-        Some(whole) if may_have_separator && InfoString::new(info).has_odd_key() => whole,
-        _ => info,
+/// Whether a quote precedes the infostring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoting {
+    Plain,
+    Quoted,
+}
+
+/// The bytes around an infostring, which decide which bytes at its end are padding.
+struct Framing {
+    form: Form,
+    quoting: Quoting,
+    /// Whether a line feed ends the infostring.
+    is_closed: bool,
+}
+
+impl Framing {
+    /// An infostring without the bytes that servers and tools leave at its end.
+    fn without_padding<'a>(&self, info: &'a [u8]) -> &'a [u8] {
+        let last = info.iter().rposition(|byte| !self.is_padding(*byte));
+        let length = last.map_or(0, |last| last.saturating_add(1));
+        let info = info.get(..length).unwrap_or_default();
+        // Soldier of Fortune's servers write a separator after the last value
+        // (Unity-Technologies/qstat, qstat.c).
+        let may_have_separator = self.form == Form::Quake2 && self.is_closed;
+        match info.strip_suffix(b"\\") {
+            Some(whole) if may_have_separator && InfoString::new(info).has_odd_key() => whole,
+            _ => info,
+        }
+    }
+
+    fn is_padding(&self, byte: u8) -> bool {
+        match byte {
+            b'\r' => true,
+            b'"' => self.quoting == Quoting::Quoted || !self.is_closed,
+            0 => !self.is_closed,
+            _ => false,
+        }
     }
 }
 
@@ -377,44 +408,74 @@ fn text_lines(input: &[u8]) -> Parsed<'_, ()> {
     Ok((rest, ()))
 }
 
-/// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote
-/// precedes the infostring. Some servers put bytes between the word and the infostring, or quote it
-/// (recorded from Lilium Voyager).
-fn begin(body: &[u8]) -> Parsed<'_, bool> {
-    let (rest, between) = take_till(|byte| matches!(byte, b'\n' | b'\\')).parse(body)?;
-    let quote = opt(terminated(tag("\""), peek(tag("\\"))));
-    let line_feed = preceded(tag("\n"), quote).map(|quote| quote.is_some());
-    let infostring = value(between.ends_with(b"\""), peek(tag("\\")));
-    alt((line_feed, infostring)).parse(rest)
+/// `begin = text-lines / between ( LF [ DQUOTE &"\" ] / &"\" )`: the bytes between the word and the
+/// infostring. The first form is Quake 2's.
+///
+/// `between = *( %x00-09 / %x0B-5B / %x5D-FF )`. Some servers put bytes there, or a quote, if they
+/// quote the infostring (recorded from Lilium Voyager).
+fn begin(form: Form, input: &[u8]) -> Parsed<'_, Quoting> {
+    if form == Form::Quake2 {
+        return value(Quoting::Plain, text_lines).parse(input);
+    }
+    let (rest, between) = take_till(|byte| matches!(byte, b'\n' | b'\\')).parse(input)?;
+    let quote = terminated(tag("\""), peek(tag("\\")));
+    let quoted_line = value(Quoting::Quoted, (tag("\n"), quote));
+    let line = value(Quoting::Plain, tag("\n"));
+    // Without a line feed, a quote is the last of the bytes between.
+    let same_line_quoting = if between.ends_with(b"\"") {
+        Quoting::Quoted
+    } else {
+        Quoting::Plain
+    };
+    let same_line = value(same_line_quoting, peek(tag("\\")));
+    alt((quoted_line, line, same_line)).parse(rest)
 }
 
 /// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may
 /// hold line feeds, each followed by a space, and more pairs may follow (captured: `fs_manifest` of
 /// Quake III servers with many paks).
 fn infostring(text: &[u8]) -> Parsed<'_, &[u8]> {
-    let (mut end, _) = until::<b'\n'>(text)?;
-    let mut lines = end;
-    while let Ok((rest, is_value)) = value_line(lines) {
-        lines = rest;
+    let (mut after_info, _) = until::<b'\n'>(text)?;
+    let mut after_line = after_info;
+    while let Ok((rest, line)) = value_line(after_line) {
+        after_line = rest;
         // The next line shows whether a line of spaces belongs to a value.
-        end = if is_value { rest } else { end };
+        if line == ValueLine::Text {
+            after_info = after_line;
+        }
     }
-    Ok(text.take_split(text.len().saturating_sub(end.len())))
+    let length = text.len().saturating_sub(after_info.len());
+    take_up_to(text, length)
+}
+
+/// A line after the first one of an infostring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ValueLine {
+    /// The rest of a value, and perhaps further pairs.
+    Text,
+    /// Only spaces, or bytes that tools leave at the end.
+    Spaces,
 }
 
 /// Whether the last line of an infostring is read as part of it without a separator at its end.
 fn ends_like_a_value(info: &[u8]) -> bool {
     let last_line = memchr::memrchr(b'\n', info).and_then(|at| info.get(at..));
-    last_line.is_none_or(|line| matches!(value_line(line), Ok((_, true))))
+    last_line.is_none_or(|line| matches!(value_line(line), Ok((_, ValueLine::Text))))
 }
 
-/// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: whether it holds more than
-/// spaces. On a player line a quote comes before any `\`; no value holds a quote.
+/// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`. On a player line a quote
+/// comes before any `\`; no value holds a quote.
 #[inline(always)]
-fn value_line(input: &[u8]) -> Parsed<'_, bool> {
+fn value_line(input: &[u8]) -> Parsed<'_, ValueLine> {
     let plain = || take_till(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
-    let pair = value(true, (plain(), tag("\\"), until::<b'\n'>));
-    let text = delimited(peek(tag(" ")), plain(), not(tag("\""))).map(|line| !is_blank(line));
+    let pair = value(ValueLine::Text, (plain(), tag("\\"), until::<b'\n'>));
+    let text = delimited(peek(tag(" ")), plain(), not(tag("\""))).map(|line| {
+        if is_blank(line) {
+            ValueLine::Spaces
+        } else {
+            ValueLine::Text
+        }
+    });
     preceded(tag("\n"), alt((pair, text))).parse(input)
 }
 

@@ -7,6 +7,8 @@ use nom::combinator::{eof, opt, recognize};
 use nom::sequence::{delimited, preceded, terminated};
 
 use crate::grammar::{GrammarError, Parsed};
+#[cfg(feature = "serve")]
+use crate::text::number;
 
 /// The form of a reply, by the word that it begins with.
 ///
@@ -44,32 +46,79 @@ const MAX_ALIEN_ARENA_STATUS: usize = 2784;
 pub(crate) const MAX_PART: usize = 1340;
 /// The same for id's server (id-Software/Quake, QW/server/sv_send.c).
 const MAX_LONG_PART: usize = 8000;
-/// Longest text that a server writes at once: a player line.
+/// Longest text that a QuakeWorld server writes at once: a player line.
 pub(crate) const MAX_PIECE: usize = 128;
+/// Longest player line of Quake 2 with some bytes to spare: a name has at most 31
+/// (id-Software/Quake-2, server/server.h).
+const MAX_QUAKE2_LINE: usize = 64;
 
-/// Whether a Quake 2 server can have left out lines for lack of space.
+/// Whether a Quake 2 server can have left out lines: no space for another one was left. Only Alien
+/// Arena's servers write addresses.
 pub(crate) fn may_lack_lines(text: &[u8], has_addresses: bool) -> bool {
     let limit = if has_addresses {
         MAX_ALIEN_ARENA_STATUS
     } else {
         MAX_STATUS
     };
-    text.len() > limit.saturating_sub(MAX_PIECE / 2)
+    lacks_space_for(MAX_QUAKE2_LINE, text, limit)
 }
 
-/// Whether a QuakeWorld reply is so long that it can be several datagrams.
-pub(crate) fn may_be_joined(text: &[u8]) -> bool {
-    text.len() > MAX_PART.saturating_sub(MAX_PIECE)
+/// Whether a reply of a QuakeWorld server can be several datagrams: each but the last had no space
+/// for another piece. MVDSV's are the shortest.
+pub(crate) fn may_be_several_parts(reply: &[u8]) -> bool {
+    lacks_space_for(MAX_PIECE, reply, MAX_PART)
 }
 
-/// Whether another datagram can follow a datagram of a QuakeWorld server with this text.
-pub(crate) fn may_continue(text: &[u8]) -> bool {
-    let limit = if text.len() > MAX_PART {
+/// Whether a datagram of a QuakeWorld server with this text can be followed by another one: it had
+/// no space for another piece. One that is longer than MVDSV's is of id's server.
+pub(crate) fn may_be_followed(part: &[u8]) -> bool {
+    let limit = if part.len() > MAX_PART {
         MAX_LONG_PART
     } else {
         MAX_PART
     };
-    text.len() > limit.saturating_sub(MAX_PIECE)
+    lacks_space_for(MAX_PIECE, part, limit)
+}
+
+/// Whether this many more bytes would make a text longer than its limit.
+fn lacks_space_for(length: usize, text: &[u8], limit: usize) -> bool {
+    text.len() > limit.saturating_sub(length)
+}
+
+/// The parts of a status that a QuakeWorld client requests (QW-Group/mvdsv, src/sv_main.c,
+/// `SVC_Status`).
+#[cfg(feature = "serve")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Wanted {
+    flags: u32,
+}
+
+#[cfg(feature = "serve")]
+impl Wanted {
+    pub(crate) const INFO: u32 = 1;
+    pub(crate) const PLAYERS: u32 = 2;
+    pub(crate) const SPECTATORS: u32 = 4;
+    pub(crate) const SPECTATORS_AS_LETTER: u32 = 8;
+    pub(crate) const TEAMS: u32 = 16;
+    pub(crate) const LOGINS: u32 = 64;
+    pub(crate) const KINDS: u32 = 128;
+    /// The parts that a request without flags is for.
+    pub(crate) const USUAL: Self = Self {
+        flags: Self::INFO | Self::PLAYERS,
+    };
+
+    /// The parts of the flags in a request.
+    pub(crate) fn parse(flags: &[u8]) -> Self {
+        let flags: u32 = number::number(flags).unwrap_or(0);
+        match flags & 0xFF {
+            0 => Self::USUAL,
+            flags => Self { flags },
+        }
+    }
+
+    pub(crate) const fn has(self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
 }
 
 /// A player line of Quake 2 or Alien Arena.
@@ -150,8 +199,11 @@ pub struct QuakeWorldLine<'a> {
     pub kind: Option<&'a [u8]>,
 }
 
-/// The beginning of a spectator's name.
-const SPECTATOR: &[u8] = br"\s\";
+/// The marks of a spectator: a letter in place of the score, or a number in place of the score with
+/// a prefix of the name.
+pub(crate) const SPECTATOR_LETTER: &[u8] = b"S";
+pub(crate) const SPECTATOR_NUMBER: &[u8] = b"-9999";
+pub(crate) const SPECTATOR_PREFIX: &[u8] = br"\s\";
 
 impl<'a> QuakeWorldLine<'a> {
     /// Reads a line without its line feed; `None` for any other line.
@@ -161,18 +213,20 @@ impl<'a> QuakeWorldLine<'a> {
 
     /// Whether the line is that of a spectator, who does not count as a player.
     pub fn is_spectator(&self) -> bool {
-        self.frags == b"S" || self.is_marked_by_number()
+        self.frags == SPECTATOR_LETTER || self.is_marked_by_number()
     }
 
     /// Whether the line is that of a spectator without `S` as the score.
     pub(crate) fn is_marked_by_number(&self) -> bool {
-        self.frags == b"-9999" && self.name.starts_with(SPECTATOR)
+        self.frags == SPECTATOR_NUMBER && self.name.starts_with(SPECTATOR_PREFIX)
     }
 
     /// The name without the mark of a spectator.
     pub(crate) fn plain_name(&self) -> &'a [u8] {
-        let plain = self.name.strip_prefix(SPECTATOR);
-        plain.filter(|_| self.is_spectator()).unwrap_or(self.name)
+        match self.name.strip_prefix(SPECTATOR_PREFIX) {
+            Some(plain) if self.is_spectator() => plain,
+            _ => self.name,
+        }
     }
 }
 
@@ -195,14 +249,15 @@ fn quake_world_line(line: &[u8]) -> Parsed<'_, QuakeWorldLine<'_>> {
     );
     let further = || opt(after_space(quoted));
     let fields = (numbers, looks, further(), further(), further());
-    let (rest, (numbers, looks, team, second, third)) = terminated(fields, tail).parse(line)?;
+    let (rest, fields) = terminated(fields, tail).parse(line)?;
+    let (numbers, looks, team, after_team, last) = fields;
     let (id, frags, minutes, ping) = numbers;
     let (name, skin, top, bottom) = looks;
-    let second_is_kind = third.is_none() && matches!(second, Some(b"b" | b"h"));
-    let (login, kind) = if second_is_kind {
-        (None, second)
+    let lacks_login = last.is_none() && matches!(after_team, Some(b"b" | b"h"));
+    let (login, kind) = if lacks_login {
+        (None, after_team)
     } else {
-        (second, third)
+        (after_team, last)
     };
     // A player without a login has an empty text there.
     let login = login.filter(|login| !login.is_empty());
