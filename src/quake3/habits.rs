@@ -164,11 +164,17 @@ impl ConnectForm {
         let is_number = number::integer(challenge).is_some();
         let is_hex =
             challenge.len() == HEX_CHALLENGE && challenge.iter().all(u8::is_ascii_hexdigit);
-        match (dark_places, is_number, is_hex) {
-            (true, true, _) => Self::Arguments,
-            (true, false, _) => Self::InfoString,
-            (false, _, true) => Self::Escaped,
-            (false, _, false) => Self::Compressed,
+        if dark_places {
+            return if is_number {
+                Self::Arguments
+            } else {
+                Self::InfoString
+            };
+        }
+        if is_hex {
+            Self::Escaped
+        } else {
+            Self::Compressed
         }
     }
 

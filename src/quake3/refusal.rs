@@ -44,16 +44,15 @@ impl Refusal {
     pub(super) fn of(reply: &Reply<'_>) -> Option<Self> {
         let refused = |text: &[u8]| Self::new(Bytes::copy_from_slice(text));
         match *reply {
-            // The short form begins with a letter that also begins other words. A text ends with a
-            // line feed; other datagrams do not.
-            Reply::Print {
-                dark_places: true,
-                text,
-            } if !ends_with_line(text) => None,
-            Reply::Print { text, .. }
-            | Reply::Rejected { text }
-            | Reply::Dropped { text }
-            | Reply::Error { text } => Some(refused(text)),
+            Reply::Print { dark_places, text } => {
+                // The short form begins with a letter that also begins other words. A text ends
+                // with a line feed; other datagrams do not.
+                let is_text = !dark_places || ends_with_line(text);
+                is_text.then(|| refused(text))
+            }
+            Reply::Rejected { text } | Reply::Dropped { text } | Reply::Error { text } => {
+                Some(refused(text))
+            }
             Reply::RejectedInLines { kind, text, .. } => {
                 Some(refused(text).or_reason(reason_of_kind(kind)))
             }

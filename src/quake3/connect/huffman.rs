@@ -47,12 +47,15 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
     let mut tree = Tree { nodes: vec![NYT] };
     let mut bits = Vec::new();
     for &symbol in plain {
-        let known = tree.leaf(symbol);
-        tree.path(known.unwrap_or_else(|| tree.nyt()), &mut bits);
-        if known.is_none() {
-            bits.extend((0..8).rev().map(|bit| symbol & 1_u8.wrapping_shl(bit) != 0));
+        let leaf = tree.leaf(symbol);
+        match leaf {
+            Some(leaf) => tree.path(leaf, &mut bits),
+            None => {
+                tree.path(tree.nyt(), &mut bits);
+                bits.extend((0..8).rev().map(|bit| symbol & 1_u8.wrapping_shl(bit) != 0));
+            }
         }
-        tree.count(known, symbol);
+        tree.count(leaf, symbol);
     }
     for bits in bits.chunks(8) {
         let reversed = bits.iter().rev();
@@ -88,9 +91,9 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     let mut plain = Vec::with_capacity(length.min(bound));
     let mut tree = Tree { nodes: vec![NYT] };
     while plain.len() < length {
-        let (leaf, symbol) = tree.read(&mut bits).ok_or_else(|| cut(coded.len()))?;
-        tree.count(leaf, symbol);
-        plain.push(symbol);
+        let symbol = tree.read(&mut bits).ok_or_else(|| cut(coded.len()))?;
+        tree.count(symbol.leaf, symbol.byte);
+        plain.push(symbol.byte);
     }
     Ok(plain)
 }
@@ -107,6 +110,13 @@ struct Node {
     weight: u32,
     parent: Option<usize>,
     kind: Kind,
+}
+
+/// A byte that was read.
+struct Symbol {
+    byte: u8,
+    /// Its leaf, if it was seen before.
+    leaf: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -149,9 +159,8 @@ impl Tree {
         }
     }
 
-    /// Reads a byte: turns from the root to its leaf, or to the NYT node and eight bits. Returns
-    /// the leaf, too, if there is one.
-    fn read(&self, bits: &mut impl Iterator<Item = bool>) -> Option<(Option<usize>, u8)> {
+    /// Reads a byte: turns from the root to its leaf, or to the NYT node and eight bits.
+    fn read(&self, bits: &mut impl Iterator<Item = bool>) -> Option<Symbol> {
         let mut index = 0;
         loop {
             match self.node(index).kind {
@@ -162,11 +171,15 @@ impl Tree {
                         right.saturating_add(1)
                     }
                 }
-                Kind::Leaf(symbol) => return Some((Some(index), symbol)),
+                Kind::Leaf(byte) => {
+                    let leaf = Some(index);
+                    return Some(Symbol { byte, leaf });
+                }
                 Kind::NotYetTransmitted => {
-                    let symbol = (0..8)
+                    let byte = (0..8)
                         .try_fold(0, |byte: u8, _| Some(byte << 1 | u8::from(bits.next()?)))?;
-                    return Some((self.leaf(symbol), symbol));
+                    let leaf = self.leaf(byte);
+                    return Some(Symbol { byte, leaf });
                 }
             }
         }
@@ -182,6 +195,7 @@ impl Tree {
             // below.
             let above = self.nodes.get(..index).unwrap_or_default();
             let first = above.partition_point(|other| other.weight > node.weight);
+            // A node is never exchanged with its own parent.
             let leader = if node.parent == Some(first) {
                 index
             } else {

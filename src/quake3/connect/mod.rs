@@ -154,13 +154,13 @@ impl ConnectQuery {
 
     fn put_getchallenge(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let client = Some(&self.client[..]);
-        let request = |game| Request {
+        let request_for = |game| Request {
             direction_byte: self.form == ConnectForm::DirectionByte,
             ..Request::new(Command::GetChallenge { client, game })
         };
-        request(self.game.as_deref())
-            .encode(out)
-            .or_else(|_| request(None).encode(out))
+        let named = request_for(self.game.as_deref()).encode(out);
+        // A name that is not a single word was not written.
+        named.or_else(|_| request_for(None).encode(out))
     }
 
     fn put_connect(
@@ -240,9 +240,11 @@ impl ConnectQuery {
         else {
             return Err(ParseErrorKind::Unexpected("challengeResponse"));
         };
-        let is_setting = |quoted| protocol.is_none() && is_flag(quoted);
-        if client.is_some_and(|quoted| quoted != self.client && !is_setting(quoted)) {
-            return Err(ParseErrorKind::Mismatch("client challenge"));
+        if let Some(quoted) = client {
+            let is_setting = protocol.is_none() && is_flag(quoted);
+            if quoted != self.client && !is_setting {
+                return Err(ParseErrorKind::Mismatch("client challenge"));
+            }
         }
         // It goes into an infostring: bytes that this cannot carry would change its meaning.
         let mut pair = InfoStringBuilder::new(MAX_CHALLENGE_PAIR);
@@ -273,16 +275,19 @@ impl ConnectQuery {
     ) -> Result<Connected, ParseErrorKind> {
         let verification = match *reply {
             Reply::Connected {
+                dark_places,
                 challenge: Some(quoted),
                 ..
-            } if quoted == challenge => Verification::Verified,
-            // A word that is not a number is not a challenge, but the folder of a modification.
-            Reply::Connected {
-                dark_places: false,
-                challenge: Some(quoted),
-                ..
-            } if number::integer(quoted).is_some() => {
-                return Err(ParseErrorKind::Mismatch("challenge"));
+            } => {
+                // A word that is not a number is not a challenge, but the folder of a modification.
+                let is_challenge = !dark_places && number::integer(quoted).is_some();
+                if quoted == challenge {
+                    Verification::Verified
+                } else if is_challenge {
+                    return Err(ParseErrorKind::Mismatch("challenge"));
+                } else {
+                    Verification::Unverified
+                }
             }
             Reply::Connected { .. } | Reply::ClientConnect { .. } => Verification::Unverified,
             _ => return Err(ParseErrorKind::Unexpected("connectResponse")),

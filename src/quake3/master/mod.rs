@@ -405,17 +405,17 @@ impl Master {
             return Outcome::HeartbeatRefused;
         };
         // Hardly more bytes than the heartbeat had, which may be forged.
-        let shortest = HEAD.saturating_add(*CHALLENGE.start());
-        if heartbeat_length.saturating_add(MAX_EXCESS) < shortest {
+        let shortest_getinfo = HEAD.saturating_add(*CHALLENGE.start());
+        if heartbeat_length.saturating_add(MAX_EXCESS) < shortest_getinfo {
             return Outcome::HeartbeatRefused;
         }
-        let space = heartbeat_length.saturating_sub(HEAD);
-        let length = space.clamp(*CHALLENGE.start(), *CHALLENGE.end());
         let has_room =
             self.requests.len() < MAX_REQUESTS && self.servers.check(server) != Listing::NoRoom;
         if !self.options.scope.admits(server) || !has_room {
             return Outcome::HeartbeatRefused;
         }
+        let space = heartbeat_length.saturating_sub(HEAD);
+        let length = space.clamp(*CHALLENGE.start(), *CHALLENGE.end());
         self.requests.push_back(GetInfo {
             server,
             challenge: request::challenge(self.tokens.issue(now, server, tag.index)),
@@ -452,11 +452,13 @@ impl Master {
         let names =
             registry::tags(&self.options.tags).filter_map(|tag| to_name(tag.game?.as_bytes()));
         let mut games = names.map(|name| Game { name, protocol });
-        let with_servers = games.find(|game| self.servers.of_game(*game, LOWEST).next().is_some());
-        Some(with_servers.unwrap_or(Game {
+        let has_servers = |game: &Game| self.servers.of_game(*game, LOWEST).next().is_some();
+        // If there is none, the list is empty.
+        let of_no_server = Game {
             name: NO_NAME,
             protocol,
-        }))
+        };
+        Some(games.find(has_servers).unwrap_or(of_no_server))
     }
 
     /// Lists a server if it quotes a challenge that was issued to its address.

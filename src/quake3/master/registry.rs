@@ -241,7 +241,10 @@ pub(super) fn to_name(text: &[u8]) -> Option<Name> {
 /// `None` for more than 63 bytes, and for a text with spaces or control bytes.
 fn one_word(text: &[u8]) -> Option<Name> {
     let is_word = text.iter().all(|&byte| byte > b' ');
-    to_name(text).filter(|_| is_word)
+    if !is_word {
+        return None;
+    }
+    to_name(text)
 }
 
 /// The parts of an `infoResponse` that a master keeps.
@@ -266,11 +269,16 @@ impl Description {
             word.ok_or(AnnounceError::NotOneWord { key, field })
         };
         let game = tag.game(info.get("gamename"))?;
-        let lacks_zero = tag.heartbeat.is_some_and(Profile::may_lack_clients);
-        let players = count("clients").or_else(|| lacks_zero.then_some(0));
-        let players = players.ok_or_else(|| missing("clients", "player_count"))?;
-        let slots = count("sv_maxclients").filter(|slots| *slots > 0);
-        let slots = slots.ok_or_else(|| missing("sv_maxclients", "max_players"))?;
+        let may_lack_clients = tag.heartbeat.is_some_and(Profile::may_lack_clients);
+        let players = match count("clients") {
+            Some(players) => players,
+            None if may_lack_clients => 0,
+            None => return Err(missing("clients", "player_count")),
+        };
+        let slots = count("sv_maxclients").unwrap_or(0);
+        if slots == 0 {
+            return Err(missing("sv_maxclients", "max_players"));
+        }
         let protocol = info.get("protocol").and_then(number::number);
         let protocol = protocol.ok_or_else(|| missing("protocol", "protocol_version"))?;
         Ok(Self {
