@@ -9,7 +9,7 @@ use super::habits::{ConnectForm, Phrase, RconRule, RefusalKind, RefusalReason};
 use super::keys::{Key, Keys, Known};
 use super::wire::siblings::Form;
 use crate::model::{Charset, Colours, Style};
-use crate::options::Engine;
+use crate::options::{Detail, Engine};
 use crate::text::number;
 
 /// The known properties of one engine.
@@ -119,7 +119,7 @@ const fn all(marks: &'static [Mark]) -> Signature {
     let mut traits = Traits::NONE;
     let mut rest = marks;
     while let [mark, others @ ..] = rest {
-        traits = traits.and(Traits::of_mark(*mark));
+        traits = traits.with(Traits::of_mark(*mark));
         rest = others;
     }
     Signature { marks, traits }
@@ -133,12 +133,13 @@ impl Signature {
     }
 }
 
-/// The traits of a reply that marks look at. Two keys, or two letters, can share a bit.
+/// The traits of a reply that marks look at, as two filters. Different keys can share a bit, and so
+/// can different letters: a trait that a filter lacks is not there, one that it has may be.
 #[derive(Debug, Clone, Copy)]
 struct Traits {
-    /// The keys: a [`Key::bit`] for each.
+    /// The [`Key::filter_bit`]s of the keys.
     keys: u32,
-    /// The first letters of the values that marks compare with a text.
+    /// The [`letter_bit`]s of the values that marks compare with a text.
     letters: u32,
 }
 
@@ -161,12 +162,12 @@ impl Traits {
 
     fn of_reply(known: &Known<'_>) -> Self {
         let mut traits = Self {
-            keys: known.keys(),
+            keys: known.filter(),
             letters: 0,
         };
         for key in TEXT_KEYS {
             if let Some(value) = known.get(key) {
-                traits.letters |= first_letter(key, value);
+                traits.letters |= letter_bit(key, value);
             }
         }
         traits
@@ -176,7 +177,7 @@ impl Traits {
         match mark {
             Has(key) => Self::of_key(key),
             Is(key, text) | Begins(key, text) => Self {
-                letters: first_letter(key, text.as_bytes()),
+                letters: letter_bit(key, text.as_bytes()),
                 ..Self::of_key(key)
             },
             Number(..) | NumberWithLetters => Self::of_key(Key::Protocol),
@@ -186,12 +187,13 @@ impl Traits {
 
     const fn of_key(key: Key) -> Self {
         Self {
-            keys: key.bit(),
+            keys: key.filter_bit(),
             letters: 0,
         }
     }
 
-    const fn and(self, other: Self) -> Self {
+    /// These traits and the others.
+    const fn with(self, other: Self) -> Self {
         Self {
             keys: self.keys | other.keys,
             letters: self.letters | other.letters,
@@ -201,17 +203,22 @@ impl Traits {
     /// Whether a reply with these traits can have all marks with those.
     #[inline]
     const fn include(self, marks: Self) -> bool {
-        marks.keys & !self.keys == 0 && marks.letters & !self.letters == 0
+        let missing_keys = marks.keys & !self.keys;
+        let missing_letters = marks.letters & !self.letters;
+        missing_keys == 0 && missing_letters == 0
     }
 }
 
 /// The bit of the first letter of a value, the same in both cases. A letter has another bit in the
 /// value of another key.
-const fn first_letter(key: Key, value: &[u8]) -> u32 {
-    match value {
-        [first, ..] => 1_u32.wrapping_shl((*first & 0x1F).wrapping_add(key as u8) as u32),
-        [] => 0,
-    }
+const fn letter_bit(key: Key, value: &[u8]) -> u32 {
+    let [first, ..] = value else {
+        return 0;
+    };
+    let letter = *first & 0x1F;
+    let shift = letter.wrapping_add(key as u8);
+    // The shift counts modulo 32.
+    1_u32.wrapping_shl(shift as u32)
 }
 
 /// A condition on the keys of a reply. Values are compared without regard to ASCII case.
@@ -252,6 +259,17 @@ pub(crate) struct Password {
     /// Whether bit 0 of the value shows that players need a password; other bits are for
     /// spectators.
     pub(crate) is_bit_field: bool,
+}
+
+impl Password {
+    /// Whether players need a password, by the value of a key.
+    pub(crate) fn is_needed(&self, value: &[u8]) -> Option<bool> {
+        if self.is_bit_field {
+            let bits: u32 = number::number(value)?;
+            return Some(bits & 1 == 1);
+        }
+        number::boolean(value)
+    }
 }
 
 /// How a reply names the game and its modification.
@@ -407,9 +425,11 @@ impl Profile {
     /// heartbeat without a game is one of many engines.
     #[cfg(any(test, feature = "serve"))]
     pub(crate) fn may_lack_clients(heartbeat: &Heartbeat) -> bool {
-        let is_theirs = |row: &&Self| row.heartbeat.tag == heartbeat.tag;
-        let mut rows = ALL.iter().filter(is_theirs);
-        heartbeat.game.is_some() && rows.any(|row| matches!(row.clients, Clients::LeftOutAtZero(_)))
+        if heartbeat.game.is_none() {
+            return false;
+        }
+        let mut rows = ALL.iter().filter(|row| row.heartbeat.tag == heartbeat.tag);
+        rows.any(|row| matches!(row.clients, Clients::LeftOutAtZero(_)))
     }
 
     /// The engine of a status whose form is unknown; `None` if no mark identifies it.
@@ -444,6 +464,16 @@ impl Profile {
         self.matches.iter().find(|known| known.number == number)
     }
 
+    /// Whether the number of slots in a reply counts private ones.
+    pub(crate) fn counts_private_slots(&self, detail: Detail) -> bool {
+        detail == Detail::Full || self.info_slots == InfoSlots::All
+    }
+
+    /// Whether the key `clients` of a reply does not count bots.
+    pub(crate) fn leaves_bots_out(&self, detail: Detail) -> bool {
+        detail == Detail::Short && self.clients == Clients::People
+    }
+
     /// Whether a folder is the game's own, not a modification.
     pub(crate) fn is_base_folder(&self, folder: &[u8]) -> bool {
         let mut folders = self.base_folders.iter();
@@ -452,8 +482,11 @@ impl Profile {
 
     /// Whether [`Self::matches`] are those of a server with this `gamename`.
     pub(crate) fn is_stock(&self, name: Option<&[u8]>) -> bool {
+        if self.stock.is_empty() {
+            return true;
+        }
         let mut names = self.stock.iter().map(|own| own.as_bytes());
-        self.stock.is_empty() || names.any(|own| name == Some(own))
+        names.any(|own| name == Some(own))
     }
 
     /// The row that the server side imitates for a status with these keys: that of a game on the

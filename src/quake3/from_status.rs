@@ -1,37 +1,33 @@
-//! Encodes a [`ServerStatus`] as the pairs of an infostring and player lines, by the engine's row.
+//! Encodes a [`ServerStatus`] as the pairs of an infostring, by the engine's row.
 //!
 //! The format cannot carry some bytes: `\ ; "` become similar characters, and control bytes are
 //! removed. Quake 2 and QuakeWorld have a character set of their own, with fewer such bytes.
 
-use std::borrow::Cow;
-
-use super::engines::{
-    Clients, InfoSlots, Limit, Line, MATCH_SCORE_TEAMS, Modification, Names, Profile,
-    QCSTATUS_TEAMS, RED_AND_BLUE, WrittenTeams,
-};
+use super::engines::{Limit, Modification, Names, Profile, RED_AND_BLUE, WrittenTeams};
 use super::keys::{Key, Keys, Known};
-use super::to_status::{teams_of_qcstatus, type_of_qcstatus};
-use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
+use super::teams::{
+    has_scores_of, read_qcstatus_type, score_of, write_match_score, write_qcstatus,
+};
+use super::values::value_of;
+use super::wire::infostring::{InfoString, InfoStringBuilder};
 use super::wire::siblings::Form;
-use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
+use crate::model::{ServerStatus, Text};
 use crate::options::{Detail, Engine};
 use crate::service::Service;
-use crate::text::number::{self, integer};
-
-/// Bytes of a usual player line.
-const USUAL_LINE: usize = 32;
+use crate::text::number;
 
 /// The row of the engine that is imitated, or of a game on it that the status names.
 pub(super) fn profile(status: &ServerStatus, engine: Engine) -> &'static Profile {
     let mut known = Known::default();
-    let game = status.game.as_ref().map(Text::raw);
-    let version = status.version.as_ref().map(Text::raw);
     for (key, value) in &status.rules {
         known.insert(key.raw(), value.raw());
     }
-    for (key, value) in [(Key::Gamename, game), (Key::Version, version)] {
-        if let Some(value) = value {
-            known.insert(key.as_str().as_bytes(), value);
+    for (key, text) in [
+        (Key::Gamename, &status.game),
+        (Key::Version, &status.version),
+    ] {
+        if let Some(text) = text {
+            known.insert(key.as_str().as_bytes(), text.raw());
         }
     }
     Profile::of_status(&known, engine)
@@ -57,7 +53,7 @@ pub(super) fn field_pairs(
     let mut writer = Writer {
         status,
         profile,
-        is_info: detail == Detail::Short,
+        detail,
         fields: Fields {
             info: InfoStringBuilder::new(room),
             left_out: Vec::new(),
@@ -69,11 +65,12 @@ pub(super) fn field_pairs(
     let version = status.protocol_version.unwrap_or(service.protocol_version);
     writer.put_number(&profile.protocol, Some(version));
     writer.put_access();
-    if writer.is_info {
-        writer.put_repeated_rules();
-    } else {
-        writer.put_limits();
-        writer.put_teams();
+    match detail {
+        Detail::Short => writer.put_repeated_rules(),
+        Detail::Full => {
+            writer.put_limits();
+            writer.put_teams();
+        }
     }
     writer.fields
 }
@@ -82,20 +79,31 @@ pub(super) fn field_pairs(
 struct Writer<'a> {
     status: &'a ServerStatus,
     profile: &'static Profile,
-    is_info: bool,
+    detail: Detail,
     fields: Fields,
 }
 
 impl Writer<'_> {
+    fn is_info(&self) -> bool {
+        self.detail == Detail::Short
+    }
+
+    /// Whether this reply has a key for a field.
+    fn has_key_of(&self, keys: &Keys) -> bool {
+        !keys.written(self.detail).is_empty()
+    }
+
     /// Writes a value under the keys of its field, if there is one.
-    fn put(&mut self, keys: &Keys, value: Option<Vec<u8>>) {
-        let written = keys.written(self.is_info);
+    fn put(&mut self, keys: &Keys, value: Option<&[u8]>) {
+        let written = keys.written(self.detail);
         for key in written {
-            self.put_key(*key, value.as_deref());
+            self.put_key(*key, value);
         }
-        if let (Some(value), [first, ..]) = (&value, written) {
-            let preferred = keys.read.split(|key| key == first).next();
-            self.leave_out(preferred.unwrap_or_default(), value);
+        if let (Some(value), [first, ..]) = (value, written) {
+            // Clients prefer the keys before the written one.
+            let mut parts = keys.read.split(|key| key == first);
+            let preferred = parts.next().unwrap_or_default();
+            self.leave_out(preferred, value);
         }
     }
 
@@ -103,7 +111,7 @@ impl Writer<'_> {
     /// prefer these keys to those of the field.
     fn leave_out(&mut self, keys: &[Key], value: &[u8]) {
         // An `infoResponse` has no rules.
-        if self.is_info || value.is_empty() {
+        if self.is_info() || value.is_empty() {
             return;
         }
         for key in keys {
@@ -122,11 +130,13 @@ impl Writer<'_> {
     }
 
     fn put_text(&mut self, keys: &Keys, text: &Option<Text>) {
-        self.put(keys, self.text(text));
+        let text = self.text(text);
+        self.put(keys, text.as_deref());
     }
 
     fn put_number(&mut self, keys: &Keys, number: Option<impl ToString>) {
-        self.put(keys, number.map(|number| number.to_string().into_bytes()));
+        let number = number.map(|number| number.to_string());
+        self.put(keys, number.as_deref().map(str::as_bytes));
     }
 
     fn put_key_number(&mut self, key: Key, number: Option<impl ToString>) {
@@ -150,16 +160,9 @@ impl Writer<'_> {
         keys.iter().find_map(|key| self.rule(*key))
     }
 
-    /// Whether no rule has one of these keys. Rules are written after the fields.
-    fn lacks(&self, keys: &[Key]) -> bool {
-        keys.iter()
-            .all(|key| self.status.rules.get(key.as_str()).is_none())
-    }
-
-    /// Whether a rule with another key than this one of a field has its value.
-    fn has_other_rule(&self, keys: &Keys, written: Key) -> bool {
-        let mut others = keys.read.iter().filter(|key| **key != written);
-        others.any(|key| !self.lacks(&[*key]))
+    /// Whether a rule has this key. Rules are written after the fields.
+    fn has_rule(&self, key: Key) -> bool {
+        self.status.rules.get(key.as_str()).is_some()
     }
 
     /// Writes the name, the map, and the numbers of players and slots.
@@ -167,62 +170,75 @@ impl Writer<'_> {
         let (status, profile) = (self.status, self.profile);
         self.put_text(&profile.server_name, &status.name);
         self.put_text(&profile.map, &status.map);
-        if self.is_info {
+        if self.is_info() {
             self.put_key_number(Key::Clients, self.clients());
         }
-        let counts_private = !self.is_info || profile.info_slots == InfoSlots::All;
-        let is_written = !profile.private_slots.written(self.is_info).is_empty();
-        let private = status
-            .private_slots
-            .filter(|_| is_written && !counts_private);
-        let slots = status.max_players;
-        let slots = slots.map(|slots| slots.saturating_sub(private.unwrap_or(0)));
-        self.put_number(&profile.slots, slots);
+        self.put_number(&profile.slots, self.slots());
         self.put_number(&profile.private_slots, status.private_slots);
     }
 
     /// The key `clients` of an `infoResponse`.
     fn clients(&self) -> Option<u32> {
         let online = self.status.online()?;
-        let is_people = self.profile.clients == Clients::People;
-        let bots = self.status.bot_count.filter(|_| is_people);
-        Some(online.saturating_sub(bots.unwrap_or(0)))
+        if self.profile.leaves_bots_out(Detail::Short) {
+            let bots = self.status.bot_count.unwrap_or(0);
+            return Some(online.saturating_sub(bots));
+        }
+        Some(online)
+    }
+
+    /// The number of slots as this reply counts them. Clients add private slots that the reply
+    /// names.
+    fn slots(&self) -> Option<u32> {
+        let slots = self.status.max_players?;
+        let clients_add_private = !self.profile.counts_private_slots(self.detail)
+            && self.has_key_of(&self.profile.private_slots);
+        if clients_add_private {
+            let private_slots = self.status.private_slots.unwrap_or(0);
+            return Some(slots.saturating_sub(private_slots));
+        }
+        Some(slots)
     }
 
     /// Writes the type of match: its number, and its words if the engine has a key for them.
     fn put_match_type(&mut self) {
-        let (status, profile) = (self.status, self.profile);
-        let words = self.text(&status.game_type);
-        let is_qcstatus = profile.written.teams == WrittenTeams::Qcstatus;
-        if let Some(words) = &words
-            && is_qcstatus
+        let profile = self.profile;
+        let (words_keys, number_keys) = (&profile.match_words, &profile.match_number);
+        let words = self.text(&self.status.game_type);
+        if profile.written.teams == WrittenTeams::Qcstatus
+            && let Some(words) = &words
         {
-            self.leave_out(profile.match_words.read, words);
-            return self.leave_out(profile.match_number.read, words);
+            // The words are part of `qcstatus`.
+            self.leave_out(words_keys.read, words);
+            self.leave_out(number_keys.read, words);
+            return;
         }
         let number = self.match_number();
-        if profile.match_words.written(self.is_info).is_empty() {
-            self.leave_out(
-                profile.match_words.read,
-                words.as_deref().unwrap_or_default(),
-            );
-            return self.put(&profile.match_number, number.or(words));
+        if !self.has_key_of(words_keys) {
+            self.leave_out(words_keys.read, words.as_deref().unwrap_or_default());
+            self.put(number_keys, number.or(words).as_deref());
+            return;
         }
-        let has_number = !profile.match_number.written(self.is_info).is_empty();
-        self.put(&profile.match_number, number);
-        let words = words.filter(|words| !(has_number && is_number(words)));
-        self.put(&profile.match_words, words);
+        self.put(number_keys, number.as_deref());
+        let words_are_number = words.as_deref().is_some_and(is_number);
+        let is_written_as_number = words_are_number && self.has_key_of(number_keys);
+        if !is_written_as_number {
+            self.put(words_keys, words.as_deref());
+        }
     }
 
     /// The number of the type of match. A status that was read from a reply has the game's words in
     /// the field, and the number in a rule.
     fn match_number(&self) -> Option<Vec<u8>> {
         let field = self.text(&self.status.game_type);
-        let rule = || self.first_rule(self.profile.match_number.read);
-        let number = field.filter(|text| is_number(text));
-        number
-            .or_else(|| rule().filter(|text| is_number(text)))
-            .or_else(|| self.number_of_words())
+        if let Some(number) = field.filter(|text| is_number(text)) {
+            return Some(number);
+        }
+        let rule = self.first_rule(self.profile.match_number.read);
+        if let Some(number) = rule.filter(|text| is_number(text)) {
+            return Some(number);
+        }
+        self.number_of_words()
     }
 
     /// The number that the game has for the words of the type of match, if clients read it as these
@@ -242,79 +258,100 @@ impl Writer<'_> {
     /// Writes the names of the game and its modification.
     fn put_names(&mut self) {
         let (status, profile) = (self.status, self.profile);
-        if let Names::Modification(keys) = &profile.names {
-            return self.put_text(keys, only_name(status, profile));
-        }
-        let game = self.text(&status.game);
-        let modification = self.text(&status.mod_name);
-        let inner = self.inner_name();
-        if self.is_info {
-            self.put_key(profile.written.info_game, game.as_deref());
-        } else if inner.is_some() {
-            self.put_key(Key::ComGamename, game.as_deref());
-            self.put_key(Key::Gamename, inner.as_deref());
-        } else {
-            self.put_key(Key::Gamename, game.as_deref());
-            self.leave_out(&[Key::ComGamename], game.as_deref().unwrap_or_default());
-        }
-        match profile.written.modification {
-            Modification::Key(key) => self.put_key(key, modification.as_deref()),
-            Modification::Gamename if self.is_info => {
-                self.put_key(Key::Game, modification.as_deref());
+        match &profile.names {
+            Names::Modification(keys) => self.put_text(keys, only_name(status, profile)),
+            Names::GameAndModification => {
+                self.put_game();
+                self.put_modification();
             }
-            Modification::Gamename => {}
         }
+    }
+
+    /// Writes the game; in a status, also the modification if it has the key `gamename`.
+    fn put_game(&mut self) {
+        let game = self.text(&self.status.game);
+        let game = game.as_deref();
+        if self.is_info() {
+            return self.put_key(self.profile.written.info_game, game);
+        }
+        match self.inner_name() {
+            Some(modification) => {
+                self.put_key(Key::ComGamename, game);
+                self.put_key(Key::Gamename, Some(&modification));
+            }
+            None => {
+                self.put_key(Key::Gamename, game);
+                self.leave_out(&[Key::ComGamename], game.unwrap_or_default());
+            }
+        }
+    }
+
+    /// Writes the modification, if it has a key of its own.
+    fn put_modification(&mut self) {
+        let key = match self.profile.written.modification {
+            Modification::Key(key) => key,
+            Modification::Gamename if self.is_info() => Key::Game,
+            Modification::Gamename => return,
+        };
+        let modification = self.text(&self.status.mod_name);
+        self.put_key(key, modification.as_deref());
     }
 
     /// The `gamename` of a status that has `com_gamename` too: the modification. Other keys of a
     /// modification come with the rules.
     fn inner_name(&self) -> Option<Vec<u8>> {
-        let names_both = self.profile.written.modification == Modification::Gamename
-            && !self.is_info
-            && self.lacks(&[Key::FsGame, Key::Modname])
-            && self.status.game.is_some();
-        if !names_both {
+        let has_other_key = self.has_rule(Key::FsGame) || self.has_rule(Key::Modname);
+        let is_possible = self.profile.written.modification == Modification::Gamename
+            && self.status.game.is_some()
+            && !has_other_key;
+        if !is_possible {
             return None;
         }
-        let rule = || {
-            self.rule(Key::ComGamename)?;
-            self.rule(Key::Gamename)
-        };
-        self.text(&self.status.mod_name).or_else(rule)
+        if let Some(modification) = self.text(&self.status.mod_name) {
+            return Some(modification);
+        }
+        self.rule(Key::ComGamename)?;
+        self.rule(Key::Gamename)
     }
 
     /// Writes whether a password is needed and whether the server is dedicated, the numbers of
     /// people and bots, and the version.
     fn put_access(&mut self) {
         let (status, profile) = (self.status, self.profile);
-        let is_left_out = self.is_info && profile.password.absence_means_none;
-        let locked = self.locked();
-        let locked = locked.filter(|locked| *locked > 0 || !is_left_out);
-        self.put_number(&profile.password.keys, locked);
+        let password = self.password();
+        let is_left_out =
+            self.is_info() && profile.password.absence_means_none && password == Some(0);
+        if !is_left_out {
+            self.put_number(&profile.password.keys, password);
+        }
         self.put_number(&profile.dedicated, status.dedicated.map(u8::from));
-        let people = self.people();
-        self.put_number(&profile.people, people);
-        self.put_number(&profile.bots, status.bot_count.filter(|_| people.is_none()));
+        match self.people() {
+            Some(people) => self.put_number(&profile.people, Some(people)),
+            None => self.put_number(&profile.bots, status.bot_count),
+        }
         self.put_text(&profile.version, &status.version);
         if profile.written.teams == WrittenTeams::Qcstatus {
             self.put_qcstatus();
         }
     }
 
-    /// Whether a password is needed, as a number. Of a bit field, the bits of the rule are kept if
-    /// the bit for players agrees with the status.
-    fn locked(&self) -> Option<u32> {
+    /// Whether a password is needed, as a number. Of a bit field, the value of the rule is kept if
+    /// it agrees with the status.
+    fn password(&self) -> Option<u32> {
+        let is_needed = self.status.password?;
         let password = self.profile.password;
-        let locked = u32::from(self.status.password?);
-        let rule = self.first_rule(password.keys.read);
-        let bits = rule.filter(|_| password.is_bit_field);
-        let bits = bits.and_then(|bits| number::number::<u32>(&bits));
-        Some(bits.filter(|bits| bits & 1 == locked).unwrap_or(locked))
+        if password.is_bit_field
+            && let Some(rule) = self.first_rule(password.keys.read)
+            && password.is_needed(&rule) == Some(is_needed)
+        {
+            return number::number(&rule);
+        }
+        Some(is_needed.into())
     }
 
     /// The number of people, for an `infoResponse` that counts them.
     fn people(&self) -> Option<u32> {
-        if self.profile.people.written(self.is_info).is_empty() {
+        if !self.has_key_of(&self.profile.people) {
             return None;
         }
         self.clients()?.checked_sub(self.status.bot_count?)
@@ -327,12 +364,14 @@ impl Writer<'_> {
         if let Some(value) = rule.filter(|value| self.agrees_with(value)) {
             return self.put_key(Key::Qcstatus, Some(&value));
         }
-        for version in [&self.status.version, &None] {
-            let Some(value) = qcstatus(self.status, version.as_ref()) else {
-                return;
-            };
-            let key = Key::Qcstatus.as_str();
-            if self.fields.info.put(key.as_bytes(), &value).is_ok() {
+        let status = self.status;
+        let Some(game_type) = &status.game_type else {
+            return;
+        };
+        let key = Key::Qcstatus.as_str().as_bytes();
+        for version in [status.version.as_ref(), None] {
+            let value = write_qcstatus(game_type, version, &status.teams);
+            if self.fields.info.put(key, &value).is_ok() {
                 return;
             }
         }
@@ -340,13 +379,12 @@ impl Writer<'_> {
 
     /// Whether clients read the status's type of match and scores from this `qcstatus`.
     fn agrees_with(&self, qcstatus: &[u8]) -> bool {
-        let mut others = self.profile.match_number.read.iter();
-        let has_other_key =
-            others.any(|key| !self.lacks(&[*key]) && !self.fields.left_out.contains(key));
-        let word = type_of_qcstatus(qcstatus).map(<[u8]>::to_vec);
-        let teams = teams_of_qcstatus(qcstatus);
+        let is_written = |key: &Key| self.has_rule(*key) && !self.fields.left_out.contains(key);
+        // Clients prefer the other keys of the type of match.
+        let has_other_key = self.profile.match_number.read.iter().any(is_written);
+        let word = read_qcstatus_type(qcstatus).map(<[u8]>::to_vec);
         let has_type = has_other_key || word == self.text(&self.status.game_type);
-        has_type && scores(&teams) == scores(&self.status.teams)
+        has_type && has_scores_of(qcstatus, &self.status.teams)
     }
 
     /// Writes the rules that an `infoResponse` repeats.
@@ -363,10 +401,11 @@ impl Writer<'_> {
         let (status, profile) = (self.status, self.profile);
         let minutes = status.time_limit.map(|limit| limit.as_secs_f64() / 60.0);
         self.put_number(&profile.time_limit, minutes);
-        if let Some(key) = self.limit_key()
-            && !self.has_other_rule(&profile.score_limit, key)
-        {
-            self.put_key_number(key, status.score_limit);
+        if let Some(limit) = self.limit_key() {
+            let mut others = profile.score_limit.read.iter().filter(|key| **key != limit);
+            if !others.any(|key| self.has_rule(*key)) {
+                self.put_key_number(limit, status.score_limit);
+            }
         }
         if let [key] = *profile.anti_cheat.status
             && self.anti_cheat_of_rules(key) != status.anti_cheat
@@ -388,7 +427,8 @@ impl Writer<'_> {
         if let [key, ..] = *self.profile.score_limit.status {
             return Some(key);
         }
-        match self.profile.match_of(&self.match_number()?)?.limit {
+        let number = self.match_number()?;
+        match self.profile.match_of(&number)?.limit {
             Limit::Key(key) => Some(key),
             Limit::StockKey(_) | Limit::None => None,
         }
@@ -400,20 +440,22 @@ impl Writer<'_> {
         match self.profile.written.teams {
             WrittenTeams::RedAndBlue => {
                 for keys in &RED_AND_BLUE {
-                    let score = team(teams, keys.id).and_then(|team| team.score);
                     if let [key, ..] = *keys.scores {
-                        self.put_key_number(key, score);
+                        self.put_key_number(key, score_of(teams, keys.id));
                     }
                 }
             }
-            WrittenTeams::MatchScore => self.put_key(Key::MatchScore, Some(&match_score(teams))),
+            WrittenTeams::MatchScore => {
+                let scores = write_match_score(teams);
+                self.put_key(Key::MatchScore, Some(&scores));
+            }
             WrittenTeams::Qcstatus | WrittenTeams::None => {}
         }
     }
 }
 
 fn is_number(text: &[u8]) -> bool {
-    integer(text).is_some()
+    number::integer(text).is_some()
 }
 
 /// The name in a reply with one name: the modification, or the game if it is named by its own
@@ -427,10 +469,6 @@ fn only_name<'a>(status: &'a ServerStatus, profile: &Profile) -> &'a Option<Text
     }
 }
 
-fn team(teams: &[Team], id: i32) -> Option<&Team> {
-    teams.iter().find(|team| team.id == Some(id))
-}
-
 /// Appends the status's own rules, up to `limit` bytes of the infostring. A rule is left out if it
 /// does not fit, has no value, contradicts a field, or its key is already there. A key without a
 /// value makes ioquake3's `serverstatus` misread all later pairs, and id's `Info_SetValueForKey`
@@ -438,183 +476,20 @@ fn team(teams: &[Team], id: i32) -> Option<&Team> {
 pub(super) fn put_rules(fields: &mut Fields, status: &ServerStatus, form: Form, limit: usize) {
     let Fields { info, left_out } = fields;
     info.limit = limit;
-    let fields = info.bytes.clone();
+    let field_pairs = info.bytes.clone();
     for (key, value) in &status.rules {
         let (key, value) = (value_of(form, key), value_of(form, value));
         // A challenge among the rules belongs to another request.
-        let mut known = InfoString::new(&fields)
+        let mut taken_keys = InfoString::new(&field_pairs)
             .iter()
             .map(|(key, _)| key)
             .chain([&b"challenge"[..]]);
-        let is_left_out = || Key::find(&key).is_some_and(|key| left_out.contains(&key));
-        let is_contradiction = !left_out.is_empty() && is_left_out();
-        let is_new = !known.any(|known| known.eq_ignore_ascii_case(&key)) && !is_contradiction;
-        if is_new && !key.is_empty() && !value.is_empty() {
+        let is_taken = taken_keys.any(|taken| taken.eq_ignore_ascii_case(&key));
+        let is_left_out = |known| left_out.contains(&known);
+        let contradicts_field = !left_out.is_empty() && Key::find(&key).is_some_and(is_left_out);
+        let has_both_texts = !key.is_empty() && !value.is_empty();
+        if has_both_texts && !is_taken && !contradicts_field {
             let _ = info.put(&key, &value);
         }
-    }
-}
-
-/// The scores of the teams that `qcstatus` can name.
-fn scores(teams: &[Team]) -> [Option<i64>; 4] {
-    [1, 2, 3, 4].map(|id| team(teams, id)?.score)
-}
-
-/// A `qcstatus` of the type of match, the game's version and the teams' scores.
-fn qcstatus(status: &ServerStatus, version: Option<&Text>) -> Option<Vec<u8>> {
-    let game_type = text(status.game_type.as_ref()?);
-    let version = version.map(text).unwrap_or_default();
-    let separator: &[u8] = if version.is_empty() { b"" } else { b":" };
-    let scored = (1..)
-        .zip(QCSTATUS_TEAMS)
-        .filter_map(|(id, number)| Some(format!(":{number}:{}", team(&status.teams, id)?.score?)));
-    let scored: String = scored.collect();
-    let names: &[u8] = if scored.is_empty() { b"" } else { b":score!!" };
-    Some(
-        [
-            &game_type,
-            separator,
-            &version,
-            b"::score!!",
-            names,
-            scored.as_bytes(),
-        ]
-        .concat(),
-    )
-}
-
-/// The key `g_match_score`.
-fn match_score(teams: &[Team]) -> Vec<u8> {
-    let mut scores = Vec::new();
-    for id in MATCH_SCORE_TEAMS {
-        let Some(Team {
-            name: Some(name),
-            score: Some(score),
-            ..
-        }) = team(teams, id)
-        else {
-            break;
-        };
-        let mut name = text(name);
-        name.iter_mut()
-            .filter(|byte| **byte == b':')
-            .for_each(|byte| *byte = b' ');
-        scores.extend_from_slice(&[b" ", &name[..], format!(": {score}").as_bytes()].concat());
-    }
-    scores
-}
-
-/// Player lines, each with its line feed, until they exceed `limit` bytes.
-pub(super) fn player_lines(players: &[Player], line: Line, limit: usize) -> Vec<u8> {
-    let has_teams = players.iter().any(|player| player.team.is_some());
-    let mut lines = Vec::with_capacity(players.len().saturating_mul(USUAL_LINE).min(limit));
-    for player in players {
-        put_line(player, line, has_teams, &mut lines);
-        if lines.len() > limit {
-            break;
-        }
-    }
-    lines
-}
-
-fn put_line(player: &Player, line: Line, has_teams: bool, lines: &mut Vec<u8>) {
-    let score = player.score.unwrap_or(0);
-    let ping = i64::from(player.ping.unwrap_or(0));
-    let team = i64::from(player.team.unwrap_or(0));
-    let (before, after): (&[i64], &[i64]) = match line {
-        Line::ScorePingTeam => (&[score, ping, team], &[]),
-        Line::ScorePingTeamIfAny if has_teams => (&[score, ping, team], &[]),
-        Line::ScorePingNameTeam => (&[score, ping], &[team]),
-        Line::Ping => (&[ping], &[]),
-        Line::ScorePing | Line::ScorePingTeamIfAny => (&[score, ping], &[]),
-    };
-    for number in before {
-        number::put(*number, lines);
-        lines.push(b' ');
-    }
-    // The name holds no quote and no line feed.
-    let name = value_of(Form::Quake3, player.name.as_ref());
-    for part in [&b"\""[..], &name, b"\""] {
-        lines.extend_from_slice(part);
-    }
-    for number in after {
-        lines.push(b' ');
-        number::put(*number, lines);
-    }
-    lines.push(b'\n');
-}
-
-/// A text as a value of Quake 3's infostrings.
-pub(super) fn text(text: &Text) -> Vec<u8> {
-    value_of(Form::Quake3, text.as_ref()).into_owned()
-}
-
-/// Whether [`text`] converts a text to these bytes.
-pub(super) fn is_text(text: &Text, bytes: &[u8]) -> bool {
-    *value_of(Form::Quake3, text.as_ref()) == *bytes
-}
-
-/// A text as infostrings and player lines of this form can carry it.
-pub(super) fn value_of(form: Form, text: TextRef<'_>) -> Cow<'_, [u8]> {
-    match form {
-        Form::Quake3 => match text.encoded(Charset::Utf8OrWindows1252) {
-            Cow::Borrowed(text) => sanitise(text),
-            Cow::Owned(text) => sanitise(&text).into_owned().into(),
-        },
-        Form::Quake2 | Form::QuakeWorld => quake_text(text).into(),
-    }
-}
-
-/// A text in Quake's character set, with look-alikes for `\` and `"`.
-fn quake_text(text: TextRef<'_>) -> Vec<u8> {
-    let is_quake = text.style().charset == Charset::Quake;
-    let bytes = if is_quake || text.raw().is_ascii() {
-        text.raw().to_vec()
-    } else {
-        Charset::Quake.encode(&text.decoded())
-    };
-    let look_alike = |byte| match byte {
-        b'\\' => Some(b'/'),
-        b'"' => Some(b'\''),
-        0 | b'\n' | b'\r' => None,
-        other => Some(other),
-    };
-    bytes.into_iter().filter_map(look_alike).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn status(teams: [(i32, &str, i64); 2]) -> ServerStatus {
-        let team = |(id, name, score): (i32, &str, _)| Team {
-            id: Some(id),
-            name: Some(name.into()),
-            score: Some(score),
-            ..Team::default()
-        };
-        let game_type = Some("tdm".into());
-        ServerStatus {
-            game_type,
-            teams: teams.map(team).to_vec(),
-            ..ServerStatus::default()
-        }
-    }
-
-    #[test]
-    fn scores_of_teams_are_written_as_they_are_read() {
-        let mut two = status([(1, "", 4), (2, "", -1)]);
-        let written = |status: &ServerStatus| qcstatus(status, status.version.as_ref()).unwrap();
-        assert_eq!(written(&two), b"tdm::score!!:score!!:5:4:14:-1");
-        two.version = Some("2.5".into());
-        assert_eq!(written(&two), b"tdm:2.5::score!!:score!!:5:4:14:-1");
-        two.teams.clear();
-        assert_eq!(written(&two), b"tdm:2.5::score!!");
-        let two = status([(2, "ALPHA", 3), (3, "BETA", 14)]);
-        assert_eq!(
-            match_score(&two.teams),
-            b" ALPHA: 3 BETA: 14",
-            "captured from Warsow"
-        );
     }
 }

@@ -1,5 +1,6 @@
 //! Keys with a meaning in the model, and their values in one reply.
 
+use crate::options::Detail;
 use crate::text::keys::keys;
 
 keys! {
@@ -83,9 +84,10 @@ impl Key {
     /// The number of known keys.
     pub(crate) const COUNT: usize = Self::ALL.len();
 
-    /// This key's bit in a set of keys. Some keys have the same bit.
+    /// This key's bit in a filter of keys. Several keys have the same bit, because there are more
+    /// keys than bits: the shift counts modulo 32.
     #[inline]
-    pub(crate) const fn bit(self) -> u32 {
+    pub(crate) const fn filter_bit(self) -> u32 {
         1_u32.wrapping_shl(self as u32)
     }
 }
@@ -130,8 +132,11 @@ impl Keys {
     }
 
     /// The keys under which the field is written in this reply.
-    pub(crate) const fn written(&self, is_info: bool) -> &'static [Key] {
-        if is_info { self.info } else { self.status }
+    pub(crate) const fn written(&self, detail: Detail) -> &'static [Key] {
+        match detail {
+            Detail::Short => self.info,
+            Detail::Full => self.status,
+        }
     }
 }
 
@@ -146,15 +151,15 @@ const fn first(keys: &'static [Key]) -> &'static [Key] {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     values: [Option<&'a [u8]>; Key::COUNT],
-    /// The bits of the keys with a value.
-    keys: u32,
+    /// The bits of the keys with a value, see [`Key::filter_bit`].
+    filter: u32,
 }
 
 impl Default for Known<'_> {
     fn default() -> Self {
         Self {
             values: [None; Key::COUNT],
-            keys: 0,
+            filter: 0,
         }
     }
 }
@@ -167,14 +172,14 @@ impl<'a> Known<'a> {
             && let Some(slot) = self.values.get_mut(key as usize)
         {
             slot.get_or_insert(value);
-            self.keys |= key.bit();
+            self.filter |= key.filter_bit();
         }
     }
 
-    /// The keys that the reply has, as a set of [`Key::bit`]s.
+    /// The [`Key::filter_bit`]s of the keys that the reply has.
     #[inline]
-    pub(crate) const fn keys(&self) -> u32 {
-        self.keys
+    pub(crate) const fn filter(&self) -> u32 {
+        self.filter
     }
 
     /// The value of a key, which may be empty; `None` if the reply lacks the key.

@@ -238,6 +238,7 @@ pub(crate) mod habits;
 pub(crate) mod keys;
 #[cfg(feature = "serve")]
 pub mod master;
+mod player_lines;
 mod rcon;
 mod reassembly;
 mod refusal;
@@ -245,7 +246,10 @@ mod refusal;
 pub(crate) mod server;
 #[cfg(feature = "serve")]
 mod siblings;
+mod teams;
 mod to_status;
+#[cfg(feature = "serve")]
+mod values;
 pub(crate) mod wire;
 
 pub use answer::Answer;

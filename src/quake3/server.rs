@@ -3,14 +3,16 @@
 use bytes::{BufMut, Bytes};
 
 use super::engines::{Challenge, Profile};
-use super::from_status::{self, field_pairs, is_text, player_lines, put_rules, text};
-use super::siblings::{self, Wanted};
+use super::from_status::{self, field_pairs, put_rules};
+use super::player_lines::write_quake3_lines;
+use super::siblings;
+use super::values::{is_text, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::line::TO_CLIENT;
 use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
-use super::wire::siblings::Form;
+use super::wire::siblings::{Form, Wanted};
 use crate::model::{ServerStatus, Text};
 use crate::options::{Detail, Engine};
 use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
@@ -80,14 +82,7 @@ pub(crate) fn respond_from_templates(
         return None;
     }
     if profile.form != Form::Quake3 {
-        return match request.command {
-            Command::Status { flags } => sibling_reply(flags, context),
-            Command::Info { protocol } if profile.form == Form::Quake2 => {
-                info_line_reply(protocol, context)
-            }
-            Command::ShortPing if profile.form == Form::QuakeWorld => acknowledgement(context),
-            _ => None,
-        };
+        return sibling_reply(&request.command, profile.form, context);
     }
     let direction_byte = request.direction_byte || profile.written.direction_byte;
     let (detail, challenge) = match request.command {
@@ -104,29 +99,45 @@ pub(crate) fn respond_from_templates(
         return None;
     }
     // A challenge that an infostring cannot carry is not quoted, as on id's servers.
-    let challenge = if *sanitise(challenge) == *challenge {
-        challenge
-    } else {
-        b""
-    };
+    let can_be_quoted = *sanitise(challenge) == *challenge;
+    let quoted: &[u8] = if can_be_quoted { challenge } else { b"" };
     // The space for the rest depends on the length of the challenge.
     let kind = ReplyKind::Status {
         detail,
         direction_byte,
-        challenge_length: challenge.len(),
+        challenge_length: quoted.len(),
     };
     let template = context.template(kind, |context, template| {
-        encode(detail, direction_byte, challenge.len(), context, template);
+        encode(detail, direction_byte, quoted.len(), context, template);
     });
-    TemplateReply::new(template, Patch::new(|out| out.put_slice(challenge)))
+    TemplateReply::new(template, Patch::new(|out| out.put_slice(quoted)))
+}
+
+/// The reply of a server of Quake 2 or QuakeWorld.
+fn sibling_reply(
+    command: &Command<'_>,
+    form: Form,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<TemplateReply> {
+    match *command {
+        Command::Status { flags } => sibling_status_reply(flags, form, context),
+        Command::Info { protocol } if form == Form::Quake2 => info_line_reply(protocol, context),
+        Command::ShortPing if form == Form::QuakeWorld => acknowledgement(context),
+        _ => None,
+    }
 }
 
 /// The reply to `status` of Quake 2 or QuakeWorld.
-fn sibling_reply(
+fn sibling_status_reply(
     flags: Option<&[u8]>,
+    form: Form,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let wanted = Wanted::new(context.service.engine, flags);
+    let wanted = match flags {
+        Some(flags) if form == Form::QuakeWorld => Wanted::parse(flags),
+        // Quake 2's servers ignore flags.
+        _ => Wanted::USUAL,
+    };
     let kind = ReplyKind::SiblingStatus(wanted);
     let template = context.template(kind, |context, template| {
         siblings::encode(wanted, context.status, context.service, template);
@@ -194,7 +205,8 @@ fn encode(
     template.bytes.extend_from_slice(&head);
     template.patch_here();
     template.bytes.extend_from_slice(&body.info);
-    if let Some(lines) = body.lines.filter(|_| body.info.len() < left) {
+    let has_space_for_line_feed = body.info.len() < left;
+    if has_space_for_line_feed && let Some(lines) = body.lines {
         template.bytes.push(b'\n');
         template.bytes.extend_from_slice(&lines);
     }
@@ -210,9 +222,15 @@ struct Space {
 }
 
 impl Space {
-    /// The space for player lines after an infostring of `info` bytes and its line feed.
-    fn for_lines(self, info: usize) -> usize {
-        self.left.saturating_sub(info).saturating_sub(1)
+    /// The space for player lines after an infostring of this length and its line feed.
+    const fn for_lines(self, info_length: usize) -> usize {
+        self.left.saturating_sub(info_length).saturating_sub(1)
+    }
+
+    /// The space for an infostring before its line feed and player lines of this length.
+    fn for_info(self, lines_length: usize) -> usize {
+        let left = self.left.saturating_sub(lines_length).saturating_sub(1);
+        left.min(self.info)
     }
 }
 
@@ -228,25 +246,22 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let (status, service) = (context.status, context.service);
     // The row of the status's game: the one of the engine only has the form of the reply.
     let written = &from_status::profile(status, service.engine).written;
+    let always_counts = written.counts_in_status || status.rules.get("clients").is_some();
     // The fields leave room for `clients`.
     let room = space.info.saturating_sub(MAX_CLIENTS);
     let mut fields = field_pairs(Detail::Full, status, service, room);
     let info = &mut fields.info;
     info.limit = space.info;
-    let mut lines = player_lines(&status.players, written.line, service.max_reply);
-    let always_counts = written.counts_in_status || status.rules.get("clients").is_some();
+    let mut lines = write_quake3_lines(&status.players, written.line, service.max_reply);
+
     // The key `clients` can take the space of a line.
     let length_of_count = if always_counts { MAX_CLIENTS } else { 0 };
-    let line_room = space.for_lines(info.bytes.len().saturating_add(length_of_count));
-    let is_cut = length_of_whole_lines(&lines, line_room) < lines.len();
-    let listed = status.players.len();
-    let online = status.online();
-    // Only the key `clients` shows a reader that the list is incomplete.
-    let clients = if is_cut {
-        u32::try_from(listed).ok().max(online)
+    let info_length = info.bytes.len().saturating_add(length_of_count);
+    let fitting = length_of_whole_lines(&lines, space.for_lines(info_length));
+    let clients = if fitting < lines.len() {
+        Some(count_of_cut_list(status))
     } else {
-        let listed = u32::try_from(listed).unwrap_or(u32::MAX);
-        online.filter(|online| always_counts || listed < *online)
+        count_of_whole_list(status, always_counts)
     };
     let has_needed_count = match clients {
         Some(clients) => info
@@ -254,20 +269,36 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
             .is_ok(),
         None => true,
     };
-    lines.truncate(length_of_whole_lines(
-        &lines,
-        space.for_lines(info.bytes.len()),
-    ));
+
+    let fitting = length_of_whole_lines(&lines, space.for_lines(info.bytes.len()));
+    lines.truncate(fitting);
     put_rules(
         &mut fields,
         status,
         Form::Quake3,
-        space.for_lines(lines.len()).min(space.info),
+        space.for_info(lines.len()),
     );
     Body {
         info: fields.info.bytes,
         lines: has_needed_count.then_some(lines),
     }
+}
+
+/// The key `clients` of a status that lists only some of the players. Only this key shows a reader
+/// that the list is incomplete.
+fn count_of_cut_list(status: &ServerStatus) -> u32 {
+    number_of_players(status).max(status.online().unwrap_or(0))
+}
+
+/// The key `clients` of a status that lists all players. It is needed if more players are online.
+fn count_of_whole_list(status: &ServerStatus, always_counts: bool) -> Option<u32> {
+    let online = status.online()?;
+    let is_needed = always_counts || number_of_players(status) < online;
+    is_needed.then_some(online)
+}
+
+fn number_of_players(status: &ServerStatus) -> u32 {
+    u32::try_from(status.players.len()).unwrap_or(u32::MAX)
 }
 
 /// The length of the whole lines that fit into `space` bytes. A name cannot hold a line feed.
@@ -363,15 +394,14 @@ fn challenge_reply(
     {
         return game_mismatch_reply(own, direction_byte, context);
     }
-    let client = client.filter(|_| is_of_id);
-    let client = client.and_then(number::number::<i32>);
-    let client = client.map(|number| decimal(number.into()));
     let own_protocol = context.status.protocol_version;
-    let protocol = decimal(
-        own_protocol
-            .unwrap_or(context.service.protocol_version)
-            .into(),
-    );
+    let protocol_version = own_protocol.unwrap_or(context.service.protocol_version);
+    let protocol = decimal(protocol_version.into());
+    let client_number: Option<i32> = client.and_then(number::number);
+    let quoted = match client_number {
+        Some(number) if is_of_id => Some(decimal(number.into())),
+        _ => None,
+    };
     let requester = context.requester;
     let token = requester
         .tokens
@@ -380,8 +410,8 @@ fn challenge_reply(
     let reply = Reply::Challenge {
         dark_places: !is_of_id,
         challenge: challenge.bytes(),
-        client: client.as_ref().map(Patch::bytes),
-        protocol: client.as_ref().map(|_| protocol.bytes()),
+        client: quoted.as_ref().map(Patch::bytes),
+        protocol: quoted.is_some().then(|| protocol.bytes()),
         extra: (form == Challenge::Characters).then_some(b""),
     };
     // Each client gets another reply: an empty template, and all bytes as the patch.
@@ -418,14 +448,15 @@ fn connect_reply(
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
     let form = Profile::of_engine(context.service.engine).written.challenge;
-    let dark_places = form != Challenge::Response;
     let text = b"This server takes no players, it answers queries.\n";
+    let reply = match form {
+        Challenge::Number | Challenge::Characters => Reply::Rejected { text },
+        Challenge::Response => Reply::Print {
+            dark_places: false,
+            text,
+        },
+    };
     let template = context.template(ReplyKind::NoPlayers { direction_byte }, |_, template| {
-        let reply = if dark_places {
-            Reply::Rejected { text }
-        } else {
-            Reply::Print { dark_places, text }
-        };
         template.begin();
         reply.put(direction_byte, &mut template.bytes);
     });

@@ -1,54 +1,20 @@
 //! The server's side of `status`: replies as servers of Quake 2 and QuakeWorld write them.
 
 use super::engines::Profile;
-use super::from_status::{field_pairs, put_rules, value_of};
+use super::from_status::{field_pairs, put_rules};
+use super::player_lines::{is_spectator, write_quake_world_line, write_quake2_line};
+use super::values::quake_text;
 use super::wire::line::HEXEN_WORLD;
 use super::wire::response::{Word, put_head};
-use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS};
-use crate::model::{Player, ServerStatus, Text, TextRef};
+use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
+use crate::model::{Player, ServerStatus, Text};
 use crate::options::{Detail, Engine};
 use crate::reply::Template;
 use crate::service::Service;
-use crate::text::number;
 
 /// Longest infostring of both families, in bytes (`MAX_INFO_STRING` and `MAX_SERVERINFO_STRING`
 /// less the NUL).
 const MAX_INFO: usize = 511;
-/// The score of spectators if the request does not select `S`.
-const SPECTATOR: i64 = -9999;
-
-/// The parts of a status that a QuakeWorld client requests (QW-Group/mvdsv, src/sv_main.c,
-/// `SVC_Status`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Wanted {
-    flags: u32,
-}
-
-impl Wanted {
-    const INFO: u32 = 1;
-    const PLAYERS: u32 = 2;
-    const SPECTATORS: u32 = 4;
-    const SPECTATORS_AS_S: u32 = 8;
-    const TEAMS: u32 = 16;
-    const LOGINS: u32 = 64;
-    const KINDS: u32 = 128;
-
-    /// The parts of these flags, which Quake 2's servers ignore.
-    pub(super) fn new(engine: Engine, flags: Option<&[u8]>) -> Self {
-        let is_read = Profile::of_engine(engine).form == Form::QuakeWorld;
-        let flags = flags.filter(|_| is_read);
-        let flags = flags.and_then(number::number).unwrap_or(0_u32) & 0xFF;
-        let usual = Self::INFO | Self::PLAYERS;
-        Self {
-            flags: if flags == 0 { usual } else { flags },
-        }
-    }
-
-    const fn has(self, flag: u32) -> bool {
-        self.flags & flag != 0
-    }
-}
-
 /// Writes the reply to `status`; nothing if [`Service::max_reply`] leaves no space for one.
 pub(super) fn encode(
     wanted: Wanted,
@@ -63,14 +29,14 @@ pub(super) fn encode(
     };
     // The line feed after the infostring.
     let room = room.saturating_sub(1).min(MAX_INFO);
-    let info = if is_quake_world && !wanted.has(Wanted::INFO) {
-        Some(Vec::new())
-    } else {
-        infostring(profile.form, status, service, room)
-    };
-    let Some(mut text) = info else {
-        return;
-    };
+    let mut text = Vec::new();
+    let wants_info = !is_quake_world || wanted.has(Wanted::INFO);
+    if wants_info {
+        let Some(info) = infostring(profile.form, status, service, room) else {
+            return;
+        };
+        text = info;
+    }
     text.push(b'\n');
     let lines = lines(status, profile.form, wanted);
     if is_quake_world {
@@ -122,7 +88,7 @@ fn cut_text(text: &Option<Text>, max: usize) -> Vec<u8> {
     let Some(text) = text else {
         return Vec::new();
     };
-    let mut text = wire(text.as_ref());
+    let mut text = quake_text(text.as_ref());
     text.truncate(max);
     text
 }
@@ -156,34 +122,35 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
 /// datagram as the last one if another piece would fit into it. Lines beyond the longest reply are
 /// left out, and then also the last line feed.
 fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
-    let engine = service.engine;
-    let mut put = |text: &[u8]| {
-        template.begin();
-        put_status_head(engine, &mut template.bytes);
-        template.bytes.extend_from_slice(text);
-        template.bytes.push(0);
-    };
-    let framing = framing(engine);
-    // The bytes of the datagrams that were put.
-    let mut total = 0_usize;
+    let framing = framing(service.engine);
+    // The bytes of the datagrams before the current one.
+    let mut before = 0_usize;
     for line in lines {
-        let next = text.len().saturating_add(line.len());
+        let with_line = text.len().saturating_add(line.len());
         // The line may begin another datagram.
-        let length = next.saturating_add(framing.saturating_mul(2));
-        if total.saturating_add(length) > service.max_reply {
+        let length = with_line.saturating_add(framing.saturating_mul(2));
+        if before.saturating_add(length) > service.max_reply {
             text.pop();
             break;
         }
         for piece in line.chunks(MAX_PIECE) {
             if text.len().saturating_add(piece.len()) > MAX_PART {
-                put(&text);
-                total = total.saturating_add(text.len()).saturating_add(framing);
+                put_part(&text, service.engine, template);
+                before = before.saturating_add(text.len()).saturating_add(framing);
                 text.clear();
             }
             text.extend_from_slice(piece);
         }
     }
-    put(&text);
+    put_part(&text, service.engine, template);
+}
+
+/// Writes one datagram of a reply of QuakeWorld.
+fn put_part(text: &[u8], engine: Engine, template: &mut Template) {
+    template.begin();
+    put_status_head(engine, &mut template.bytes);
+    template.bytes.extend_from_slice(text);
+    template.bytes.push(0);
 }
 
 fn put_status_head(engine: Engine, out: &mut Vec<u8>) {
@@ -215,9 +182,8 @@ fn infostring(
 
 /// The player lines, each with its line feed.
 fn lines(status: &ServerStatus, form: Form, wanted: Wanted) -> Vec<Vec<u8>> {
-    let players = (1_i64..).zip(&status.players);
     if form == Form::Quake2 {
-        return players.map(|(_, player)| quake2_line(player)).collect();
+        return status.players.iter().map(write_quake2_line).collect();
     }
     let is_wanted = |player: &Player| {
         let flag = if is_spectator(player) {
@@ -227,97 +193,9 @@ fn lines(status: &ServerStatus, form: Form, wanted: Wanted) -> Vec<Vec<u8>> {
         };
         wanted.has(flag)
     };
-    players
+    let numbered = (1_i64..).zip(&status.players);
+    numbered
         .filter(|(_, player)| is_wanted(player))
-        .map(|(number, player)| quake_world_line(number, player, wanted))
+        .map(|(number, player)| write_quake_world_line(number, player, wanted))
         .collect()
-}
-
-fn quake2_line(player: &Player) -> Vec<u8> {
-    let mut line = Vec::new();
-    put_word(player.score.unwrap_or(0), &mut line);
-    put_word(player.ping.unwrap_or(0), &mut line);
-    put_quoted(&wire(player.name.as_ref()), &mut line);
-    line.push(b'\n');
-    line
-}
-
-fn quake_world_line(number: i64, player: &Player, wanted: Wanted) -> Vec<u8> {
-    let mut line = Vec::new();
-    let read = |key| player.extra.get(key).map(wire);
-    let read_number = |key| {
-        let value = player.extra.get(key)?;
-        number::integer(value.raw())
-    };
-    put_word(read_number("id").unwrap_or(number), &mut line);
-    let ping = player.ping.unwrap_or(0);
-    let mut name = wire(player.name.as_ref());
-    let is_spectator = is_spectator(player);
-    let is_marked = is_spectator && wanted.has(Wanted::SPECTATORS_AS_S);
-    if is_marked {
-        line.extend_from_slice(b"S ");
-    } else if is_spectator {
-        put_word(SPECTATOR, &mut line);
-        name.splice(..0, *br"\s\");
-    } else {
-        put_word(player.score.unwrap_or(0), &mut line);
-    }
-    put_word(read_number("time").unwrap_or(0), &mut line);
-    let is_negative = is_spectator && !is_marked;
-    put_word(
-        if is_negative {
-            ping.saturating_neg()
-        } else {
-            ping
-        },
-        &mut line,
-    );
-    put_quoted(&name, &mut line);
-    line.push(b' ');
-    put_quoted(&read("skin").unwrap_or_default(), &mut line);
-    line.push(b' ');
-    put_word(read_number("top").unwrap_or(0), &mut line);
-    number::put(read_number("bottom").unwrap_or(0), &mut line);
-    let team = || player.team.map(|team| team.to_string().into_bytes());
-    let kind = player
-        .bot
-        .map(|is_bot| if is_bot { b"b" } else { b"h" }.to_vec());
-    let further = [
-        wanted
-            .has(Wanted::TEAMS)
-            .then(|| read("team").or_else(team).unwrap_or_default()),
-        wanted
-            .has(Wanted::LOGINS)
-            .then(|| read("login").unwrap_or_default()),
-        kind.filter(|_| wanted.has(Wanted::KINDS)),
-    ];
-    for text in further.into_iter().flatten() {
-        line.push(b' ');
-        put_quoted(&text, &mut line);
-    }
-    line.push(b'\n');
-    line
-}
-
-/// Whether a player that was read from QuakeWorld is a spectator.
-fn is_spectator(player: &Player) -> bool {
-    let score = player.extra.get("score").map(|score| score.raw());
-    matches!(score, Some(b"S" | b"-9999")) || player.score == Some(SPECTATOR)
-}
-
-/// Appends a number and a space.
-fn put_word(value: impl Into<i64>, line: &mut Vec<u8>) {
-    number::put(value.into(), line);
-    line.push(b' ');
-}
-
-fn put_quoted(text: &[u8], line: &mut Vec<u8>) {
-    for part in [b"\"", text, b"\""] {
-        line.extend_from_slice(part);
-    }
-}
-
-/// A text as both families can carry it.
-fn wire(text: TextRef<'_>) -> Vec<u8> {
-    value_of(Form::QuakeWorld, text).into_owned()
 }

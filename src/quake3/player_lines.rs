@@ -1,0 +1,397 @@
+//! Player lines: how players are read from them, and how the server side writes them.
+
+use super::answer::{Answer, LineCount};
+#[cfg(feature = "serve")]
+use super::engines::Line;
+use super::engines::Profile;
+use super::keys::{Key, Known};
+#[cfg(feature = "serve")]
+use super::values::{quake_text, value_of};
+use super::wire::player::{PlayerLine, is_other_line};
+use super::wire::siblings::{Form, Quake2Line, QuakeWorldLine};
+#[cfg(feature = "serve")]
+use super::wire::siblings::{SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX, Wanted};
+use crate::model::{Colours, Player, RulesBuilder, Style, Text};
+#[cfg(feature = "serve")]
+use crate::text::number;
+
+/// The further fields of a player, in [`Player::extra`].
+const ADDRESS: &str = "address";
+const BOTTOM: &str = "bottom";
+const ID: &str = "id";
+const KIND: &str = "kind";
+const LOGIN: &str = "login";
+const SCORE: &str = "score";
+const SKIN: &str = "skin";
+const TEAM: &str = "team";
+const TIME: &str = "time";
+const TOP: &str = "top";
+
+/// The kinds of players in a line of QuakeWorld.
+const BOT: &[u8] = b"b";
+const HUMAN: &[u8] = b"h";
+
+/// Bytes of a usual player line, rounded down: the list of players is sized by it.
+const USUAL_LINE: usize = 24;
+
+/// The lines after the infostring of a reply.
+pub(super) struct Lines {
+    pub(super) players: Vec<Player>,
+    /// The further fields of the players.
+    extras: RulesBuilder,
+    /// The players among them that only watch and have slots of their own, as in QuakeWorld.
+    spectators: usize,
+    /// Whether some lines are neither players nor other parts of a reply.
+    has_odd_line: bool,
+}
+
+impl Lines {
+    /// Reads the lines of a status; an `infoResponse` has none.
+    pub(super) fn read(
+        answer: &Answer,
+        known: &Known<'_>,
+        profile: &'static Profile,
+        style: Style,
+    ) -> Self {
+        let response = answer.response();
+        let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
+        let mut reader = PlayerReader {
+            answer,
+            profile,
+            style,
+            shows_bots: profile.bots_have_no_ping && known.has(Key::Bots),
+            extras: RulesBuilder::new(answer.raw(), style.charset, 0),
+            spectators: 0,
+        };
+        let mut has_odd_line = false;
+        for line in response.text_lines() {
+            match reader.player(line) {
+                Some(player) => players.push(player),
+                None => has_odd_line |= !is_other_line(response.form(), line),
+            }
+        }
+        let slots = known.get(Key::P).unwrap_or_default();
+        set_teams(&mut players, slots);
+        Self {
+            players,
+            extras: reader.extras,
+            spectators: reader.spectators,
+            has_odd_line,
+        }
+    }
+
+    pub(super) fn count(&self) -> LineCount {
+        LineCount {
+            players: self.players.len(),
+            has_odd_line: self.has_odd_line,
+        }
+    }
+
+    /// The number of players, without spectators that have slots of their own.
+    pub(super) fn player_count(&self) -> Option<u32> {
+        let count = self.players.len().saturating_sub(self.spectators);
+        u32::try_from(count).ok()
+    }
+
+    /// The players with their further fields.
+    pub(super) fn into_players(mut self, colours: Colours) -> Vec<Player> {
+        let extras = self.players.iter_mut().map(|player| &mut player.extra);
+        self.extras.complete(extras, colours);
+        self.players
+    }
+}
+
+/// Reads players line by line.
+struct PlayerReader<'a> {
+    answer: &'a Answer,
+    profile: &'static Profile,
+    style: Style,
+    /// Whether a ping of 0 is a bot's, and only a bot's.
+    shows_bots: bool,
+    /// The further fields of the players so far.
+    extras: RulesBuilder,
+    /// The number of spectators so far that have slots of their own.
+    spectators: usize,
+}
+
+impl<'a> PlayerReader<'a> {
+    /// The player of the next line; `None` if it is not a player line.
+    #[inline]
+    fn player(&mut self, line: &'a [u8]) -> Option<Player> {
+        match self.answer.form() {
+            Form::Quake3 => {
+                let fields = PlayerLine::parse(line)?;
+                Some(self.common_player(&fields))
+            }
+            Form::Quake2 => {
+                let fields = Quake2Line::parse(line)?;
+                Some(self.quake2_player(line, &fields))
+            }
+            Form::QuakeWorld => {
+                let fields = QuakeWorldLine::parse(line)?;
+                Some(self.quake_world_player(line, &fields))
+            }
+        }
+    }
+
+    /// A player with the fields that all lines have, and the further fields that were pushed since
+    /// the last player.
+    #[inline]
+    fn common_player(&mut self, line: &PlayerLine<'a>) -> Player {
+        let (score, ping, team) = (line.score(), line.ping(), line.team());
+        if let Some(text) = line.team_text() {
+            let is_name = team.is_none() && !text.is_empty();
+            if is_name {
+                self.push_extra(TEAM, text);
+            }
+        }
+        if let Some(text) = line.score_text() {
+            // Xonotic writes fractions and words where others have a whole number.
+            let loses_text = score.is_none() || text.contains(&b'.');
+            if loses_text {
+                self.push_extra(SCORE, text);
+            }
+        }
+        let bot = match ping {
+            Some(ping) if self.shows_bots => Some(ping == 0),
+            _ => None,
+        };
+        Player {
+            name: Text::part(self.answer.raw(), line.name(), self.style),
+            score,
+            ping,
+            team,
+            bot,
+            extra: self.extras.take_part(),
+        }
+    }
+
+    fn quake2_player(&mut self, line: &'a [u8], fields: &Quake2Line<'a>) -> Player {
+        if let Some(further) = fields.further {
+            self.push_extra(ADDRESS, further.address);
+        }
+        self.common_player(&PlayerLine::of_quake2(line, fields))
+    }
+
+    fn quake_world_player(&mut self, line: &'a [u8], fields: &QuakeWorldLine<'a>) -> Player {
+        self.push_extra(ID, fields.id);
+        self.push_extra(TIME, fields.minutes);
+        self.push_extra(SKIN, fields.skin);
+        self.push_extra(TOP, fields.top);
+        self.push_extra(BOTTOM, fields.bottom);
+        // The letter is pushed with the score, because it is not a number.
+        if fields.is_marked_by_number() {
+            self.push_extra(SCORE, fields.frags);
+        }
+        if let Some(login) = fields.login {
+            self.push_extra(LOGIN, login);
+        }
+        if let Some(kind) = fields.kind {
+            self.push_extra(KIND, kind);
+        }
+        let mut player = self.common_player(&PlayerLine::of_quake_world(line, fields));
+        player.name = Text::part(self.answer.raw(), fields.plain_name(), self.style);
+        player.bot = self.is_bot(fields);
+        if fields.is_spectator() {
+            self.spectators = self.spectators.saturating_add(1);
+            // The number in place of the score only marks a spectator.
+            player.score = None;
+            player.ping = player.ping.map(i32::saturating_abs);
+        }
+        player
+    }
+
+    /// Whether a player of QuakeWorld is a bot. A prefix of the name marks only bots.
+    fn is_bot(&self, fields: &QuakeWorldLine<'_>) -> Option<bool> {
+        match fields.kind {
+            Some(BOT) => return Some(true),
+            Some(HUMAN) => return Some(false),
+            _ => {}
+        }
+        let prefix = self.profile.bot_prefix?;
+        let has_prefix = fields.name.starts_with(prefix.as_bytes());
+        has_prefix.then_some(true)
+    }
+
+    #[inline]
+    fn push_extra(&mut self, key: &'static str, value: &'a [u8]) {
+        self.extras.push(key.as_bytes(), value);
+    }
+}
+
+/// Sets the teams of players from the key `P`: a digit for each client slot in use, `-` for each
+/// free one (etlegacy, src/game/g_main.c).
+fn set_teams(players: &mut [Player], slots: &[u8]) {
+    let teams = || slots.iter().filter(|slot| **slot != b'-');
+    if teams().count() != players.len() || !teams().all(u8::is_ascii_digit) {
+        return;
+    }
+    for (player, team) in players.iter_mut().zip(teams()) {
+        let team = i32::from(team.wrapping_sub(b'0'));
+        player.team.get_or_insert(team);
+    }
+}
+
+/// Lines of Quake 3's form, each with its line feed, until they exceed `limit` bytes.
+#[cfg(feature = "serve")]
+pub(super) fn write_quake3_lines(players: &[Player], order: Line, limit: usize) -> Vec<u8> {
+    /// Bytes of a usual line, rounded up.
+    const CAPACITY: usize = 32;
+    let has_teams = players.iter().any(|player| player.team.is_some());
+    let order = match order {
+        Line::ScorePingTeamIfAny if has_teams => Line::ScorePingTeam,
+        Line::ScorePingTeamIfAny => Line::ScorePing,
+        other => other,
+    };
+    let capacity = players.len().saturating_mul(CAPACITY).min(limit);
+    let mut lines = LineWriter {
+        bytes: Vec::with_capacity(capacity),
+    };
+    for player in players {
+        lines.put_quake3(player, order);
+        if lines.bytes.len() > limit {
+            break;
+        }
+    }
+    lines.bytes
+}
+
+/// A line of Quake 2, with its line feed.
+#[cfg(feature = "serve")]
+pub(super) fn write_quake2_line(player: &Player) -> Vec<u8> {
+    let mut line = LineWriter::default();
+    line.put_number(player.score.unwrap_or(0));
+    line.put_number(player.ping.unwrap_or(0).into());
+    line.put_quoted(&quake_text(player.name.as_ref()));
+    line.end();
+    line.bytes
+}
+
+/// A line of QuakeWorld, with its line feed. `number`: the player's place in the list, from 1 on.
+#[cfg(feature = "serve")]
+pub(super) fn write_quake_world_line(number: i64, player: &Player, wanted: Wanted) -> Vec<u8> {
+    let text_of = |key| player.extra.get(key).map(quake_text).unwrap_or_default();
+    let number_of = |key| number::integer(player.extra.get(key)?.raw());
+    let main = MainFields::new(player, wanted);
+    let mut line = LineWriter::default();
+    line.put_number(number_of(ID).unwrap_or(number));
+    line.put_word(&main.score);
+    line.put_number(number_of(TIME).unwrap_or(0));
+    line.put_number(main.ping.into());
+    line.put_quoted(&main.name);
+    line.put_quoted(&text_of(SKIN));
+    line.put_number(number_of(TOP).unwrap_or(0));
+    line.put_number(number_of(BOTTOM).unwrap_or(0));
+    if wanted.has(Wanted::TEAMS) {
+        line.put_quoted(&team_text(player));
+    }
+    if wanted.has(Wanted::LOGINS) {
+        line.put_quoted(&text_of(LOGIN));
+    }
+    if wanted.has(Wanted::KINDS)
+        && let Some(is_bot) = player.bot
+    {
+        line.put_quoted(if is_bot { BOT } else { HUMAN });
+    }
+    line.end();
+    line.bytes
+}
+
+/// Whether a player has the marks of a spectator of QuakeWorld.
+#[cfg(feature = "serve")]
+pub(super) fn is_spectator(player: &Player) -> bool {
+    let text = player.extra.get(SCORE).map(|score| score.raw());
+    let has_mark = matches!(text, Some(SPECTATOR_LETTER | SPECTATOR_NUMBER));
+    has_mark || player.score == number::integer(SPECTATOR_NUMBER)
+}
+
+/// The name of a player's team, or its number.
+#[cfg(feature = "serve")]
+fn team_text(player: &Player) -> Vec<u8> {
+    if let Some(name) = player.extra.get(TEAM) {
+        return quake_text(name);
+    }
+    let number = player.team.map(|team| team.to_string());
+    number.unwrap_or_default().into_bytes()
+}
+
+/// The fields of a QuakeWorld line in which a spectator can have a mark.
+#[cfg(feature = "serve")]
+struct MainFields {
+    score: Vec<u8>,
+    ping: i32,
+    name: Vec<u8>,
+}
+
+#[cfg(feature = "serve")]
+impl MainFields {
+    fn new(player: &Player, wanted: Wanted) -> Self {
+        let ping = player.ping.unwrap_or(0);
+        let name = quake_text(player.name.as_ref());
+        if !is_spectator(player) {
+            let score = player.score.unwrap_or(0).to_string().into_bytes();
+            return Self { score, ping, name };
+        }
+        if wanted.has(Wanted::SPECTATORS_AS_LETTER) {
+            let score = SPECTATOR_LETTER.to_vec();
+            return Self { score, ping, name };
+        }
+        Self {
+            score: SPECTATOR_NUMBER.to_vec(),
+            ping: ping.saturating_neg(),
+            name: [SPECTATOR_PREFIX, &name].concat(),
+        }
+    }
+}
+
+/// A line that is being written, or several. A space is between two fields.
+#[cfg(feature = "serve")]
+#[derive(Default)]
+struct LineWriter {
+    bytes: Vec<u8>,
+}
+
+#[cfg(feature = "serve")]
+impl LineWriter {
+    fn put_quake3(&mut self, player: &Player, order: Line) {
+        let score = player.score.unwrap_or(0);
+        let ping = player.ping.unwrap_or(0).into();
+        let team = player.team.unwrap_or(0).into();
+        // It holds no quote and no line feed.
+        let name = value_of(Form::Quake3, player.name.as_ref());
+        if order != Line::Ping {
+            self.put_number(score);
+        }
+        self.put_number(ping);
+        if order == Line::ScorePingTeam {
+            self.put_number(team);
+        }
+        self.put_quoted(&name);
+        if order == Line::ScorePingNameTeam {
+            self.put_number(team);
+        }
+        self.end();
+    }
+
+    fn put_number(&mut self, value: i64) {
+        number::put(value, &mut self.bytes);
+        self.bytes.push(b' ');
+    }
+
+    fn put_word(&mut self, word: &[u8]) {
+        self.bytes.extend_from_slice(word);
+        self.bytes.push(b' ');
+    }
+
+    fn put_quoted(&mut self, text: &[u8]) {
+        for part in [b"\"", text, b"\" "] {
+            self.bytes.extend_from_slice(part);
+        }
+    }
+
+    /// Replaces the space after the last field by a line feed.
+    fn end(&mut self) {
+        self.bytes.pop();
+        self.bytes.push(b'\n');
+    }
+}

@@ -1,0 +1,211 @@
+//! Teams and their scores: how each format is read, and how the server side writes it.
+
+use bytes::Bytes;
+
+use super::engines::{MATCH_SCORE_TEAMS, QCSTATUS_TEAMS};
+#[cfg(feature = "serve")]
+use super::values::text;
+use crate::model::{Rules, Style, Team, Text};
+use crate::text::number;
+
+/// A team with this number.
+pub(super) fn new_team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
+    Team {
+        id: Some(id),
+        name,
+        score,
+        extra: Rules::default(),
+    }
+}
+
+/// The score of the team with this number.
+#[cfg(feature = "serve")]
+pub(super) fn score_of(teams: &[Team], id: i32) -> Option<i64> {
+    team(teams, id)?.score
+}
+
+#[cfg(feature = "serve")]
+fn team(teams: &[Team], id: i32) -> Option<&Team> {
+    teams.iter().find(|team| team.id == Some(id))
+}
+
+/// The mark of the score that decides, in a `qcstatus`.
+const DECIDES: &[u8] = b"!!";
+
+/// The type of match of a `qcstatus`: its first word.
+pub(super) fn read_qcstatus_type(status: &[u8]) -> Option<&[u8]> {
+    let word = status.split(|byte| *byte == b':').next()?;
+    (!word.is_empty()).then_some(word)
+}
+
+/// The teams of a `qcstatus`, such as `ctf:2.5.2::score!!:caps!!,score:5:0,2:14:1,3`.
+///
+/// After `::` come the names of a player's scores, those of a team's, then each team's number and
+/// scores. `!!` marks the score that decides.
+pub(super) fn read_qcstatus_teams(status: &[u8]) -> Vec<Team> {
+    let Some(separator) = status.windows(2).position(|pair| pair == b"::") else {
+        return Vec::new();
+    };
+    let after = status.get(separator.saturating_add(2)..);
+    let mut fields = after.unwrap_or_default().split(|&byte| byte == b':');
+    let _names_of_player_scores = fields.next();
+    let names = fields.next().unwrap_or_default();
+    let mut names = names.split(|&byte| byte == b',');
+    let column = names.position(|name| name.ends_with(DECIDES)).unwrap_or(0);
+    let mut teams = Vec::new();
+    while let (Some(number), Some(scores)) = (fields.next(), fields.next()) {
+        let mut scores = scores.split(|&byte| byte == b',');
+        let score = scores.nth(column).and_then(number::integer);
+        if let Some(id) = id_of_qcstatus(number) {
+            teams.push(new_team(id, None, score));
+        }
+    }
+    teams
+}
+
+/// The team's number on player lines, from its number in a `qcstatus`.
+fn id_of_qcstatus(number: &[u8]) -> Option<i32> {
+    let number: i32 = number::number(number)?;
+    let mut teams = (1..).zip(QCSTATUS_TEAMS);
+    let (id, _) = teams.find(|(_, known)| *known == number)?;
+    Some(id)
+}
+
+/// A `qcstatus` of the type of match, the game's version and the teams' scores.
+#[cfg(feature = "serve")]
+pub(super) fn write_qcstatus(game_type: &Text, version: Option<&Text>, teams: &[Team]) -> Vec<u8> {
+    let mut status = text(game_type);
+    let version = version.map(text).unwrap_or_default();
+    if !version.is_empty() {
+        status.push(b':');
+        status.extend_from_slice(&version);
+    }
+    let name = [b"score", DECIDES].concat();
+    status.extend_from_slice(b"::");
+    status.extend_from_slice(&name);
+    let scored = (1..).zip(QCSTATUS_TEAMS).filter_map(|(id, number)| {
+        let score = score_of(teams, id)?;
+        Some(format!(":{number}:{score}"))
+    });
+    let scored: String = scored.collect();
+    if !scored.is_empty() {
+        status.push(b':');
+        status.extend_from_slice(&name);
+        status.extend_from_slice(scored.as_bytes());
+    }
+    status
+}
+
+/// Whether clients read the scores of these teams from this `qcstatus`.
+#[cfg(feature = "serve")]
+pub(super) fn has_scores_of(status: &[u8], teams: &[Team]) -> bool {
+    let read = read_qcstatus_teams(status);
+    let mut ids = (1..).zip(QCSTATUS_TEAMS).map(|(id, _)| id);
+    ids.all(|id| score_of(&read, id) == score_of(teams, id))
+}
+
+/// The teams of a `g_match_score`, such as ` ALPHA: 3 BETA: 14`. `bytes`: the memory that names
+/// share.
+pub(super) fn read_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
+    let mut parts = scores.split(|&byte| byte == b':');
+    let mut name = parts.next().unwrap_or_default().trim_ascii();
+    let mut teams = Vec::new();
+    for (part, id) in parts.zip(MATCH_SCORE_TEAMS) {
+        // After the score comes the name of the next team.
+        let part = part.trim_ascii();
+        let space = part.iter().position(|&byte| byte == b' ');
+        let (score, next_name) = match space {
+            Some(space) => part.split_at_checked(space).unwrap_or_default(),
+            None => (part, &[][..]),
+        };
+        let Some(score) = number::integer(score) else {
+            break;
+        };
+        teams.push(new_team(
+            id,
+            Some(Text::part(bytes, name, style)),
+            Some(score),
+        ));
+        name = next_name.trim_ascii();
+    }
+    teams
+}
+
+/// A `g_match_score`, up to the first team that lacks its name or score.
+#[cfg(feature = "serve")]
+pub(super) fn write_match_score(teams: &[Team]) -> Vec<u8> {
+    let mut scores = Vec::new();
+    for id in MATCH_SCORE_TEAMS {
+        let Some(Team {
+            name: Some(name),
+            score: Some(score),
+            ..
+        }) = team(teams, id)
+        else {
+            break;
+        };
+        let name = text(name).into_iter();
+        let without_colons = name.map(|byte| if byte == b':' { b' ' } else { byte });
+        scores.push(b' ');
+        scores.extend(without_colons);
+        scores.extend_from_slice(format!(": {score}").as_bytes());
+    }
+    scores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(teams: &[Team]) -> Vec<(i32, String, Option<i64>)> {
+        let name = |team: &Team| {
+            team.name
+                .as_ref()
+                .map_or(String::new(), |name| name.plain().into_owned())
+        };
+        teams
+            .iter()
+            .map(|team| (team.id.unwrap(), name(team), team.score))
+            .collect()
+    }
+
+    #[test]
+    fn scores_of_teams_are_read_from_a_worlds_status() {
+        let none = String::new;
+        // Recorded from Nexuiz 2.5.2.
+        assert_eq!(
+            shown(&read_qcstatus_teams(b"ctf:2.5.2::score!!:caps!!:5:0:14:3")),
+            [(1, none(), Some(0)), (2, none(), Some(3))]
+        );
+        assert_eq!(
+            shown(&read_qcstatus_teams(
+                b"ctf:0.8.6:P0:S9:F0:MXonotic::score!!:score,caps!!:13:40,-2:10:7"
+            )),
+            [(3, none(), Some(-2)), (4, none(), None)]
+        );
+        for without in [
+            "dm:2.5.2::score!!",
+            "dm:2.5.2::",
+            "dm",
+            "",
+            "::",
+            "a::b:c:5",
+            "a::b:c:6:1",
+        ] {
+            assert_eq!(read_qcstatus_teams(without.as_bytes()), [], "{without}");
+        }
+    }
+
+    #[test]
+    fn scores_of_a_match_are_read() {
+        let read = |scores| shown(&read_match_score(scores, &Bytes::new(), Style::default()));
+        let (alpha, beta) = ("ALPHA".to_owned(), "THE BETA".to_owned());
+        assert_eq!(
+            read(b" ALPHA: 3 THE BETA: 14"),
+            [(2, alpha.clone(), Some(3)), (3, beta, Some(14))]
+        );
+        assert_eq!(read(b" ALPHA: 3 BETA:"), [(2, alpha, Some(3))]);
+        assert_eq!(read(b""), []);
+        assert_eq!(read(b"a:b:c"), []);
+    }
+}

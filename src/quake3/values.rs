@@ -1,0 +1,45 @@
+//! Texts as infostrings and player lines can carry them.
+
+use std::borrow::Cow;
+
+use super::wire::infostring::sanitise;
+use super::wire::siblings::Form;
+use crate::model::{Charset, Text, TextRef};
+
+/// A text as a value of Quake 3's infostrings.
+pub(super) fn text(text: &Text) -> Vec<u8> {
+    value_of(Form::Quake3, text.as_ref()).into_owned()
+}
+
+/// Whether [`text`] converts a text to these bytes.
+pub(super) fn is_text(text: &Text, bytes: &[u8]) -> bool {
+    *value_of(Form::Quake3, text.as_ref()) == *bytes
+}
+
+/// A text as infostrings and player lines of this form can carry it.
+pub(super) fn value_of(form: Form, text: TextRef<'_>) -> Cow<'_, [u8]> {
+    match form {
+        Form::Quake3 => match text.encoded(Charset::Utf8OrWindows1252) {
+            Cow::Borrowed(text) => sanitise(text),
+            Cow::Owned(text) => sanitise(&text).into_owned().into(),
+        },
+        Form::Quake2 | Form::QuakeWorld => quake_text(text).into(),
+    }
+}
+
+/// A text in Quake's character set, with look-alikes for `\` and `"`.
+pub(super) fn quake_text(text: TextRef<'_>) -> Vec<u8> {
+    let is_quake = text.style().charset == Charset::Quake;
+    let bytes = if is_quake || text.raw().is_ascii() {
+        text.raw().to_vec()
+    } else {
+        Charset::Quake.encode(&text.decoded())
+    };
+    let look_alike = |byte| match byte {
+        b'\\' => Some(b'/'),
+        b'"' => Some(b'\''),
+        0 | b'\n' | b'\r' => None,
+        other => Some(other),
+    };
+    bytes.into_iter().filter_map(look_alike).collect()
+}
