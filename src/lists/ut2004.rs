@@ -15,7 +15,7 @@ use super::session::{Form, Next};
 use crate::error::{EncodeError, ListError};
 use crate::grammar::{self, GrammarError, Parsed};
 use crate::model::{Charset, Rules};
-use crate::ut2004::wire::strings::{FString, put_index, string};
+use crate::ut2004::wire::strings::{FString, put_count, string};
 
 /// The maximum length of a message, in bytes, as in MSQuery (`CVSoft/MSQuery`). Known messages are
 /// shorter than 1,300 bytes (qstat).
@@ -154,7 +154,7 @@ impl Ut2004List {
         }
         message(|out| {
             out.put_u8(0);
-            put_index(self.conditions.len(), false, out)?;
+            put_count(self.conditions.len(), out)?;
             for (key, comparison, value) in &self.conditions {
                 put_text("key of a condition", key, out)?;
                 put_text("value of a condition", value, out)?;

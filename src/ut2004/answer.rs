@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::list_reply::Datagram;
 use super::lists::Lists;
 use super::wire::info::Info;
-use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, TYPE_AT};
+use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList};
 use super::wire::strings::FString;
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -58,8 +58,8 @@ fn missing_parts(lists: &Lists, detail: Detail) -> MissingParts {
 struct Place {
     /// Its range in the answer's bytes.
     range: Range<usize>,
-    /// Whole entries in it.
-    entries: usize,
+    /// The number of whole entries in it.
+    entry_count: usize,
 }
 
 impl Answer {
@@ -76,7 +76,7 @@ impl Answer {
             bytes.extend_from_slice(&datagram.bytes);
             places.push(Place {
                 range: start..bytes.len(),
-                entries: datagram.entries,
+                entry_count: datagram.entry_count,
             });
         }
         Self {
@@ -150,21 +150,21 @@ impl Answer {
     }
 
     /// The entries of each datagram of this type.
-    pub(super) fn entries(&self, kind: u8) -> impl Iterator<Item = Entries<'_>> {
+    pub(super) fn entries_of(&self, kind: u8) -> impl Iterator<Item = Entries<'_>> {
         let datagrams = self.datagrams().zip(&self.places);
-        let of_kind = datagrams.filter(move |(datagram, _)| datagram.get(TYPE_AT) == Some(&kind));
-        of_kind.map(move |(datagram, part)| Entries::of(datagram, kind, part.entries))
+        datagrams
+            .filter_map(move |(datagram, place)| Entries::of(datagram, kind, place.entry_count))
     }
 
-    /// The number of their entries.
-    pub(super) fn count(&self, kind: u8) -> usize {
-        self.entries(kind).map(|entries| entries.count).sum()
+    /// The number of entries in all datagrams of this type.
+    pub(super) fn entry_count(&self, kind: u8) -> usize {
+        self.entries_of(kind).map(|entries| entries.count).sum()
     }
 
     /// The rules of all datagrams. The datagram that begins with `ServerMode` is first and the
     /// short one last; those between are in order of arrival.
     pub fn rules(&self) -> impl Iterator<Item = (FString<'_>, FString<'_>)> {
-        self.entries(RULES)
+        self.entries_of(RULES)
             .flat_map(|entries| RuleList(entries).iter())
     }
 
@@ -178,7 +178,7 @@ impl Answer {
     /// The players of all datagrams, spectators and [team scores](PlayerRecord::pseudo_team)
     /// included; the short datagram is last.
     pub fn players(&self) -> impl Iterator<Item = PlayerRecord<'_>> {
-        self.entries(PLAYERS)
+        self.entries_of(PLAYERS)
             .flat_map(|entries| PlayerList(entries).iter())
     }
 

@@ -111,26 +111,27 @@ impl StatusQuery {
 
     /// The verdict after a datagram was taken.
     fn verdict(&mut self) -> Verdict<Answer> {
-        let asked = self.asked;
-        let has_info = self.lists.info.is_some();
-        match asked {
+        let Some(asked) = self.asked else {
             // The reply has ended: this datagram is late.
-            None => Verdict::Next,
-            Some(Command::Info) if has_info => self.end_request(),
-            Some(Command::Info) => Verdict::Partial(Wait::Reply),
+            return Verdict::Next;
+        };
+        let has_info = self.lists.info.is_some();
+        if asked == Command::Info {
+            return if has_info {
+                self.end_request().into()
+            } else {
+                Verdict::Partial(Wait::Reply)
+            };
+        }
+        if !has_info {
             // The lists have begun. The rest arrives during the round trip of the info.
-            Some(_) if !has_info => Verdict::Next,
-            Some(_) if self.awaited().next().is_none() => self.end_request(),
-            Some(_) => Verdict::Partial(self.wait_for_lists()),
+            return Verdict::Next;
         }
-    }
-
-    /// Ends the reply to the current request, and asks for the parts still missing.
-    fn end_request(&mut self) -> Verdict<Answer> {
-        match self.end_reply() {
-            Some(answer) => Verdict::Done(answer),
-            None => Verdict::Next,
+        let takes_no_more = self.awaited().next().is_none();
+        if takes_no_more {
+            return self.end_request().into();
         }
+        Verdict::Partial(self.wait_for_lists())
     }
 
     /// How long to wait for further datagrams of the awaited lists.
@@ -145,44 +146,88 @@ impl StatusQuery {
         }
     }
 
-    /// Ends the reply to the current request. Returns the answer if nothing is left to request.
-    fn end_reply(&mut self) -> Option<Answer> {
-        self.end_list_replies();
-        if self.lists.rules.is_open() && !self.is_separate {
+    /// Ends the current request: the awaited lists get no more datagrams from it.
+    fn end_request(&mut self) -> NextStep {
+        self.end_awaited_lists();
+        let are_rules_asked_again = self.lists.rules.is_open();
+        if are_rules_asked_again && !self.is_separate {
+            // The same request can confirm that there are no players.
             self.lists.players.ask_again_if_empty();
         }
         self.asked = None;
         match self.next_command() {
-            Some(_) => None,
-            None => Some(self.take_answer()),
+            Some(_) => NextStep::Request,
+            None => NextStep::Done(self.take_answer()),
         }
     }
 
-    fn end_list_replies(&mut self) {
+    fn end_awaited_lists(&mut self) {
         let player_count = self.lists.player_count;
         self.awaited().for_each(|list| list.end_reply(player_count));
     }
 
+    /// Handles a timeout before the info has arrived.
+    fn handle_missing_info(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        let has_answer = self.lists.have_begun();
+        let may_ask_again = self.awaits_info() && remaining == Remaining::Retry;
+        if !has_answer || may_ask_again {
+            return OnTimeout::Retry;
+        }
+        OnTimeout::Done(self.end())
+    }
+
     /// Handles the silence of a server that has sent its info.
     fn handle_silence(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let is_empty = self.asked == Some(Command::Players) && self.lists.player_count == Some(0);
-        if is_empty {
-            self.lists.players.end_empty_reply(Some(0));
-        } else if remaining == Remaining::Retry {
-            // Some servers and filters know only the requests for one list.
-            self.is_separate |= !self.lists.have_begun();
+        let asked_players = self.asked == Some(Command::Players);
+        if asked_players && self.lists.player_count == Some(0) {
+            self.lists.players.end_empty_reply();
+            return self.end_request().into();
+        }
+        if remaining == Remaining::Retry {
+            if !self.lists.have_begun() {
+                // Some servers and filters know only the requests for one list.
+                self.is_separate = true;
+            }
             return OnTimeout::Retry;
-        } else {
-            self.awaited().for_each(List::give_up);
         }
-        match self.end_reply() {
-            Some(answer) => OnTimeout::Done(answer),
-            None => OnTimeout::Next,
-        }
+        self.awaited().for_each(List::give_up);
+        self.end_request().into()
+    }
+
+    /// Ends the query with the parts that have arrived.
+    fn end(&mut self) -> Answer {
+        self.end_awaited_lists();
+        self.take_answer()
     }
 
     fn take_answer(&mut self) -> Answer {
         Answer::new(std::mem::take(&mut self.lists), &self.options)
+    }
+}
+
+/// The step after the end of a request.
+enum NextStep {
+    /// The next request.
+    Request,
+    /// Nothing: this is the answer.
+    Done(Answer),
+}
+
+impl From<NextStep> for Verdict<Answer> {
+    fn from(step: NextStep) -> Self {
+        match step {
+            NextStep::Request => Self::Next,
+            NextStep::Done(answer) => Self::Done(answer),
+        }
+    }
+}
+
+impl From<NextStep> for OnTimeout<Answer> {
+    fn from(step: NextStep) -> Self {
+        match step {
+            NextStep::Request => Self::Next,
+            NextStep::Done(answer) => Self::Done(answer),
+        }
     }
 }
 
@@ -226,6 +271,7 @@ impl Conversation for StatusQuery {
             return Verdict::Rejected(error);
         }
         if self.asked == Some(Command::RulesAndPlayers) {
+            // The request has arrived. If no datagram of players follows, the list is empty.
             self.lists.players.set_answered();
         }
         self.verdict()
@@ -233,24 +279,16 @@ impl Conversation for StatusQuery {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         if self.lists.info.is_none() {
-            let may_ask_again = self.awaits_info() && remaining == Remaining::Retry;
-            if may_ask_again || !self.lists.have_begun() {
-                return OnTimeout::Retry;
-            }
-            self.end_list_replies();
-            return OnTimeout::Done(self.take_answer());
+            return self.handle_missing_info(remaining);
         }
         if remaining == Remaining::Nothing {
-            self.end_list_replies();
-            return OnTimeout::Done(self.take_answer());
+            return OnTimeout::Done(self.end());
         }
-        if self.awaited().all(|list| list.is_silent()) {
+        let is_silent = self.awaited().all(|list| list.is_silent());
+        if is_silent {
             return self.handle_silence(remaining);
         }
-        match self.end_reply() {
-            Some(answer) => OnTimeout::Done(answer),
-            None => OnTimeout::Next,
-        }
+        self.end_request().into()
     }
 
     /// None: the game's server answers every request.

@@ -48,15 +48,15 @@ impl ListReply {
     }
 
     /// The number of whole entries.
-    pub(super) fn entries(&self) -> usize {
-        self.datagrams.iter().map(|part| part.entries).sum()
+    pub(super) fn entry_count(&self) -> usize {
+        self.datagrams.iter().map(|part| part.entry_count).sum()
     }
 
     pub(super) fn worth(&self) -> Worth {
-        let entries = self.entries();
+        let entry_count = self.entry_count();
         Worth {
-            is_one_reply: entries > 0 && !self.is_mixed(),
-            entries,
+            is_one_reply: entry_count > 0 && !self.is_mixed(),
+            entry_count,
         }
     }
 
@@ -115,7 +115,7 @@ impl ListReply {
     }
 
     fn has_player_in_two_datagrams(&self) -> bool {
-        let mut listings = Vec::with_capacity(self.entries());
+        let mut listings = Vec::with_capacity(self.entry_count());
         for (datagram, part) in self.datagrams.iter().enumerate() {
             let players = part.players().map(Entry::identity);
             listings.extend(players.map(|player| Listing { player, datagram }));
@@ -169,22 +169,33 @@ impl ListReply {
         self.datagrams.iter().flat_map(Datagram::players)
     }
 
-    /// Keeps the first version of each datagram, if several replies were captured. Two datagrams
-    /// are versions of one if they begin with the same entry, or if both can be the last one and
-    /// have rules of the same names.
+    /// Keeps the first version of each datagram, if several replies were captured.
     pub(super) fn keep_first_versions(&mut self) {
-        let mut first_entries = BTreeSet::new();
-        let mut rules_of_ends = BTreeSet::new();
-        let mut are_new = Vec::with_capacity(self.datagrams.len());
-        for part in &self.datagrams {
-            let first_entry = part.first_entry();
-            let has_new_start = first_entry.is_none_or(|entry| first_entries.insert(entry));
-            let names: Vec<&[u8]> = part.rules_of_end().map(|rule| rule.name).collect();
-            let has_new_names = names.is_empty() || rules_of_ends.insert(names);
-            are_new.push(has_new_start && has_new_names);
+        let later = self.later_versions();
+        let numbered = std::mem::take(&mut self.datagrams).into_iter().enumerate();
+        let first = numbered.filter(|(index, _)| !later.contains(index));
+        self.datagrams = first.map(|(_, datagram)| datagram).collect();
+    }
+
+    /// The indexes of datagrams of which an earlier version has arrived. Two datagrams are versions
+    /// of one if they begin with the same entry, or if both can be the last one and have rules of
+    /// the same names.
+    fn later_versions(&self) -> BTreeSet<usize> {
+        let mut later = BTreeSet::new();
+        let mut known_starts = BTreeSet::new();
+        let mut known_ends = BTreeSet::new();
+        for (index, part) in self.datagrams.iter().enumerate() {
+            let start = part.first_entry();
+            let has_known_start = start.is_some() && known_starts.contains(&start);
+            let end: Vec<&[u8]> = part.rules_of_end().map(|rule| rule.name).collect();
+            let has_known_end = !end.is_empty() && known_ends.contains(&end);
+            if has_known_start || has_known_end {
+                later.insert(index);
+            }
+            known_starts.insert(start);
+            known_ends.insert(end);
         }
-        let mut are_new = are_new.into_iter();
-        self.datagrams.retain(|_| are_new.next() == Some(true));
+        later
     }
 
     /// The datagrams in the order of the list, as far as that is known. The datagram with the first
@@ -205,7 +216,7 @@ impl ListReply {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Worth {
     is_one_reply: bool,
-    entries: usize,
+    entry_count: usize,
 }
 
 /// The place of a datagram in the order of its list.
@@ -291,8 +302,8 @@ impl<'a> Entry<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Datagram {
     pub(super) bytes: Vec<u8>,
-    /// Whole entries in it.
-    pub(super) entries: usize,
+    /// The number of whole entries in it.
+    pub(super) entry_count: usize,
     pub(super) is_cut: bool,
 }
 
@@ -304,13 +315,13 @@ impl Datagram {
 
     /// Keeps a datagram that was read as this response.
     pub(super) fn new(datagram: &[u8], response: &Response<'_>) -> Self {
-        let entries = match response.body {
+        let entry_count = match response.body {
             Body::Rules(RuleList(entries)) | Body::Players(PlayerList(entries)) => entries.count,
             Body::Info(_) | Body::SmallPing(_) => 0,
         };
         Self {
             bytes: datagram.to_vec(),
-            entries,
+            entry_count,
             is_cut: response.is_cut(),
         }
     }
@@ -345,7 +356,8 @@ impl Datagram {
     }
 
     fn rules(&self) -> impl Iterator<Item = Entry<'_>> {
-        let rules = RuleList(Entries::of(&self.bytes, RULES, self.entries));
+        let entries = Entries::of(&self.bytes, RULES, self.entry_count);
+        let rules = RuleList(entries.unwrap_or_default());
         rules.iter().map(|(name, value)| Entry {
             number: 0,
             name: name.raw(),
@@ -354,7 +366,8 @@ impl Datagram {
     }
 
     fn players(&self) -> impl Iterator<Item = PlayerRecord<'_>> {
-        PlayerList(Entries::of(&self.bytes, PLAYERS, self.entries)).iter()
+        let entries = Entries::of(&self.bytes, PLAYERS, self.entry_count);
+        PlayerList(entries.unwrap_or_default()).iter()
     }
 
     fn player_numbers(&self) -> impl Iterator<Item = i32> {

@@ -226,11 +226,11 @@ impl List {
         }
     }
 
-    /// Ends a reply without any datagram. An empty list has no datagram, but the first time the
-    /// datagram may be lost.
-    pub(super) fn end_empty_reply(&mut self, player_count: Option<usize>) {
+    /// Ends a reply without any datagram, where the server counts no players. An empty list has no
+    /// datagram, but the first time the datagram may be lost.
+    pub(super) fn end_empty_reply(&mut self) {
         self.set_answered();
-        self.end_reply(player_count);
+        self.end_reply(Some(0));
         self.ask_again_if_empty();
     }
 
@@ -250,7 +250,7 @@ impl List {
 
     /// Whether no reply had an entry.
     pub(super) fn is_empty(&self) -> bool {
-        self.replies().all(|reply| reply.entries() == 0)
+        self.replies().all(|reply| reply.entry_count() == 0)
     }
 
     fn has_begun(&self) -> bool {
@@ -265,8 +265,8 @@ impl List {
 
     /// Whether the current reply looks whole, so that only a late datagram could follow.
     pub(super) fn looks_whole(&self, player_count: Option<usize>) -> bool {
-        let entries = self.reply.entries();
-        let has_as_many = |earlier: &ListReply| earlier.entries() == entries;
+        let entry_count = self.reply.entry_count();
+        let has_as_many = |earlier: &ListReply| earlier.entry_count() == entry_count;
         self.confirms_itself(player_count) || self.earlier.iter().any(has_as_many)
     }
 
@@ -276,16 +276,18 @@ impl List {
         if self.state != State::Asked || self.is_silent() {
             return;
         }
-        let is_repeated = self.is_repeated() && !self.lacks_counted_players(player_count);
+        let is_repeated = self.is_repeated(player_count);
         let is_confirmed = self.confirms_itself(player_count) && self.is_largest();
-        let is_proved = match (is_confirmed, is_repeated) {
-            (true, true) => true,
-            (true, false) | (false, true) => self.reply.is_ended(),
-            (false, false) => false,
+        let is_proved = if self.reply.is_ended() {
+            is_confirmed || is_repeated
+        } else {
+            is_confirmed && is_repeated
         };
+        // Another request would only get the same entries again.
+        let needs_no_more = is_repeated || self.replies().count() >= MAX_REPLIES;
         if is_proved {
             self.state = State::Proved;
-        } else if is_repeated || self.replies().count() >= MAX_REPLIES {
+        } else if needs_no_more {
             self.state = State::GivenUp;
         } else {
             self.earlier.push(std::mem::take(&mut self.reply));
@@ -297,7 +299,7 @@ impl List {
     fn take(&mut self, datagram: &[u8], size: Size, limits: &Limits) -> Result<(), ParseError> {
         let datagram = Datagram::read(datagram, limits)?;
         check_size(size.plus(datagram.size()), limits)?;
-        self.check_entries(datagram.entries, limits)?;
+        self.check_entry_count(datagram.entry_count, limits)?;
         self.reply.push(datagram);
         Ok(())
     }
@@ -329,22 +331,26 @@ impl List {
         are_counted && !self.reply.has_datagrams()
     }
 
-    /// Whether the current reply has the same entries as an earlier one, and no reply had more.
-    /// Other replies may lack entries, if a datagram was lost. They have entries of their own only
-    /// if the list changed after them: they are older, and they have an end. If they have none, the
-    /// current reply lacks them.
-    fn is_repeated(&self) -> bool {
+    /// Whether the current reply repeats an earlier one, which has the same entries, and no reply
+    /// shows that both lack entries.
+    fn is_repeated(&self, player_count: Option<usize>) -> bool {
         let is_same = |earlier: &ListReply| earlier.has_same_entries(&self.reply);
         let Some(same_at) = self.earlier.iter().rposition(is_same) else {
             return false;
         };
-        let is_explained = |(at, earlier): (usize, &ListReply)| {
-            let is_older = at < same_at && earlier.is_ended();
-            at == same_at || is_older || self.reply.has_names_of(earlier)
-        };
-        self.reply.is_sound()
-            && self.is_largest()
-            && self.earlier.iter().enumerate().all(is_explained)
+        if !self.reply.is_sound() || !self.is_largest() || self.lacks_counted_players(player_count)
+        {
+            return false;
+        }
+        for (at, earlier) in self.earlier.iter().enumerate() {
+            // The list may have changed after an older reply that has an end. Entries of any other
+            // reply are missing in this one.
+            let may_have_changed = at < same_at && earlier.is_ended();
+            if !may_have_changed && !self.reply.has_names_of(earlier) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether no earlier reply had more entries.
@@ -358,11 +364,11 @@ impl List {
     }
 
     /// An error if the current reply and `new` more entries exceed the limits.
-    fn check_entries(&self, new: usize, limits: &Limits) -> Result<(), ParseError> {
-        let entries = self.reply.entries().saturating_add(new);
+    fn check_entry_count(&self, new: usize, limits: &Limits) -> Result<(), ParseError> {
+        let count = self.reply.entry_count().saturating_add(new);
         match self.kind {
-            Kind::Rules => bound(entries, limits.max_rules(), "rules"),
-            Kind::Players => bound(entries, limits.max_players(), "players"),
+            Kind::Rules => bound(count, limits.max_rules(), "rules"),
+            Kind::Players => bound(count, limits.max_players(), "players"),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Converts an answer into a [`ServerStatus`].
 
+use std::ops::Range;
+
 use bytes::Bytes;
 
 use super::answer::Answer;
@@ -17,40 +19,31 @@ impl ToStatus for Answer {
     fn to_status(&self) -> ServerStatus {
         let info = self.info();
         // Rules and players are read once and used three times.
-        let mut pairs = Vec::with_capacity(self.count(RULES));
+        let mut pairs = Vec::with_capacity(self.entry_count(RULES));
         self.rules().for_each(|pair| pairs.push(pair));
-        let mut records = Vec::with_capacity(self.count(PLAYERS));
+        let mut records = Vec::with_capacity(self.entry_count(PLAYERS));
         self.players().for_each(|record| records.push(record));
         let keys = pairs.iter().map(|(key, _)| key.raw());
         let profile = Profile::find(evidence(self, info.as_ref()), keys);
-        let record = info.unwrap_or_default();
-        let some_text = |string: FString<'_>| {
-            if string.is_empty() {
-                return None;
-            }
-            Some(text(&self.bytes, string))
+        let players = if self.lists_players() {
+            Some(player_list(&self.bytes, &records))
+        } else {
+            None
         };
-        let has_info = info.is_some();
-        let count = |count: i32| u32::try_from(count).ok().filter(|_| has_info);
         let mut status = ServerStatus {
-            name: some_text(record.server_name),
-            map: some_text(record.map_name),
-            game_type: some_text(record.game_type),
-            game_port: u16::try_from(record.port).ok().filter(|&port| port != 0),
-            player_count: count(record.current_players),
-            max_players: count(record.max_players),
-            players: self
-                .lists_players()
-                .then(|| player_list(&self.bytes, &records))
-                .into(),
+            players: players.into(),
             teams: teams(&self.bytes, &records),
             rules: rules(&self.bytes, &pairs, info.as_ref()),
             completeness: self.completeness(),
             verification: self.verification(),
             ..ServerStatus::default()
         };
+        // The fields of rules come first: flags fill only those that the rules lack.
         fields::read(&pairs, profile, &self.bytes, &mut status);
-        read_flags(info.as_ref(), profile, &mut status);
+        if let Some(info) = &info {
+            read_info(info, &self.bytes, &mut status);
+            read_flags(info, profile, &mut status);
+        }
         // Servers send the password's rule only if there is a password, and list all their
         // mutators.
         if profile.names_all && self.has_all_rules() {
@@ -72,21 +65,37 @@ fn evidence(answer: &Answer, info: Option<&Info<'_>>) -> Evidence {
 impl Answer {
     /// Whether all rules have arrived, as far as that is known. An empty list does not count.
     fn has_all_rules(&self) -> bool {
-        self.count(RULES) > 0 && !self.missing.rules && !self.missing.end
+        self.entry_count(RULES) > 0 && !self.missing.rules && !self.missing.end
     }
 
     /// Whether the players are known. An empty server sends no datagram of players: then the rules
     /// show that it was asked.
     fn lists_players(&self) -> bool {
-        let has = |kind| self.entries(kind).next().is_some();
-        has(PLAYERS) || (has(RULES) && !self.missing.players)
+        let has_datagram_of = |kind| self.entries_of(kind).next().is_some();
+        has_datagram_of(PLAYERS) || (has_datagram_of(RULES) && !self.missing.players)
     }
+}
+
+/// Fills the fields of the info record.
+fn read_info(info: &Info<'_>, bytes: &Bytes, status: &mut ServerStatus) {
+    let some_text = |string: FString<'_>| {
+        if string.is_empty() {
+            return None;
+        }
+        Some(text(bytes, string))
+    };
+    status.name = some_text(info.server_name);
+    status.map = some_text(info.map_name);
+    status.game_type = some_text(info.game_type);
+    status.game_port = u16::try_from(info.port).ok().filter(|&port| port != 0);
+    status.player_count = u32::try_from(info.current_players).ok();
+    status.max_players = u32::try_from(info.max_players).ok();
 }
 
 /// Fills the fields that the rules lack from the flags of the info record. If no flag is set, the
 /// record counts as one without flags.
-fn read_flags(info: Option<&Info<'_>>, profile: &Profile, status: &mut ServerStatus) {
-    let flags = info.and_then(|info| info.flags).filter(|&flags| flags != 0);
+fn read_flags(info: &Info<'_>, profile: &Profile, status: &mut ServerStatus) {
+    let flags = info.flags.filter(|&flags| flags != 0);
     let (Some(flags), Some(bits)) = (flags, &profile.flags) else {
         return;
     };
@@ -130,18 +139,22 @@ fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
 }
 
 fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
-    let numbers = Bytes::from(extra_numbers(records));
-    let mut numbers_left = numbers.split(|byte| *byte == b' ');
-    let mut next_number = || numbers_left.next().unwrap_or_default();
-    let player_num_key = next_number();
-    let stats_id_key = next_number();
-    let mut extras = RulesBuilder::new(&numbers, Charset::Latin1, records.len());
-    let mut players = Vec::with_capacity(records.len());
+    // All players share the keys and the texts of their numbers.
+    let mut texts = NumberTexts::with_room_for(records.len());
+    let player_num_key = texts.put_key(PLAYER_NUM);
+    let stats_id_key = texts.put_key(STATS_ID);
+    let mut numbers = Vec::with_capacity(records.len());
     for record in records {
-        extras.push(player_num_key, next_number());
-        let stats_id = next_number();
-        if !stats_id.is_empty() {
-            extras.push(stats_id_key, stats_id);
+        numbers.push(texts.put_numbers_of(record));
+    }
+    let texts = Bytes::from(texts.buffer);
+    let text_in = |range: &Range<usize>| texts.get(range.clone()).unwrap_or_default();
+    let mut extras = RulesBuilder::new(&texts, Charset::Latin1, records.len());
+    let mut players = Vec::with_capacity(records.len());
+    for (record, numbers) in records.iter().zip(&numbers) {
+        extras.push(text_in(&player_num_key), text_in(&numbers.player_num));
+        if let Some(stats_id) = &numbers.stats_id {
+            extras.push(text_in(&stats_id_key), text_in(stats_id));
         }
         push_pairs(record, &mut extras);
         players.push(Player {
@@ -158,22 +171,53 @@ fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
     players
 }
 
-/// The numbers of players that have no field in the model, as text in one buffer. The two keys come
-/// first, then two numbers for each player, each followed by a space. A stats id that is only a
-/// team's bit is left empty, because the model has the team.
-fn extra_numbers(records: &[PlayerRecord<'_>]) -> Vec<u8> {
-    let mut numbers = [PLAYER_NUM, " ", STATS_ID, " "].concat().into_bytes();
-    // Most servers' numbers take 14 bytes or less.
-    numbers.reserve(records.len().saturating_mul(14));
-    for record in records {
-        number::put(record.player_num.into(), &mut numbers);
-        numbers.push(b' ');
-        if record.stats_id != PlayerRecord::with_team(0, record.team().map(i32::from)) {
-            number::put(record.stats_id.into(), &mut numbers);
+/// The numbers of players that have no field in the model, as texts in one buffer.
+struct NumberTexts {
+    buffer: Vec<u8>,
+}
+
+/// The numbers of one player, by their ranges in the buffer.
+struct PlayerNumbers {
+    player_num: Range<usize>,
+    /// `None` if it is only a team's bit, because the model has the team.
+    stats_id: Option<Range<usize>>,
+}
+
+impl NumberTexts {
+    fn with_room_for(players: usize) -> Self {
+        // The two keys have 16 bytes, and the numbers on most servers 14 bytes or less.
+        let capacity = players.saturating_mul(14).saturating_add(16);
+        Self {
+            buffer: Vec::with_capacity(capacity),
         }
-        numbers.push(b' ');
     }
-    numbers
+
+    fn put_key(&mut self, key: &str) -> Range<usize> {
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(key.as_bytes());
+        start..self.buffer.len()
+    }
+
+    fn put_number(&mut self, number: i64) -> Range<usize> {
+        let start = self.buffer.len();
+        number::put(number, &mut self.buffer);
+        start..self.buffer.len()
+    }
+
+    fn put_numbers_of(&mut self, record: &PlayerRecord<'_>) -> PlayerNumbers {
+        let player_num = self.put_number(record.player_num.into());
+        let is_only_team =
+            record.stats_id == PlayerRecord::with_team(0, record.team().map(i32::from));
+        let stats_id = if is_only_team {
+            None
+        } else {
+            Some(self.put_number(record.stats_id.into()))
+        };
+        PlayerNumbers {
+            player_num,
+            stats_id,
+        }
+    }
 }
 
 /// Adds the second number and the pairs of a player that has them.

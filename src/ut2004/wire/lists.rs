@@ -7,7 +7,7 @@ use bytes::BufMut;
 use nom::Parser;
 use nom::combinator::map_opt;
 
-use super::strings::{FString, index, put_index, string};
+use super::strings::{FString, index, put_count, string};
 use crate::error::EncodeError;
 use crate::grammar::{Parsed, cut_short};
 use crate::ut2004::engines::{BLUE, PlayerForm, RED};
@@ -76,8 +76,8 @@ impl fmt::Debug for PlayerList<'_> {
 /// Entries and how many of them are whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Entries<'a> {
-    /// The rest of a datagram, from the first entry on; or the bytes of the entries in an info
-    /// record.
+    /// The bytes from the first entry on: the rest of the datagram, also after the last whole
+    /// entry, or only the entries, in an info record.
     pub(super) bytes: &'a [u8],
     pub(crate) count: usize,
     /// The form of the entries, if they are players.
@@ -85,17 +85,19 @@ pub(crate) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// The first `count` entries of a datagram that was read before; none if its type is not
-    /// `kind`.
-    pub(crate) fn of(datagram: &'a [u8], kind: u8, count: usize) -> Self {
-        match datagram.split_at_checked(HEADER) {
-            Some(([version, .., found], bytes)) if *found == kind => Self {
-                bytes,
-                count,
-                form: PlayerForm::of_version((*version).into()),
-            },
-            _ => Self::default(),
+    /// The first `count` entries of a datagram that was read before; `None` if it is of another
+    /// type.
+    pub(crate) fn of(datagram: &'a [u8], kind: u8, count: usize) -> Option<Self> {
+        // A version that is read fits into the low byte.
+        let ([version, _, _, _, found], bytes) = datagram.split_first_chunk::<HEADER>()?;
+        if *found != kind {
+            return None;
         }
+        Some(Self {
+            bytes,
+            count,
+            form: PlayerForm::of_version((*version).into()),
+        })
     }
 
     /// `*entry`: at most `max` entries, up to one that is cut short. Returns the rest of the input
@@ -113,22 +115,18 @@ impl<'a> Entries<'a> {
             rest = after;
             count = count.saturating_add(1);
         }
-        let bytes = input
-            .get(..input.len().saturating_sub(rest.len()))
-            .unwrap_or_default();
-        (
-            rest,
-            Self {
-                bytes,
-                count,
-                ..Self::default()
-            },
-        )
+        let length = input.len().saturating_sub(rest.len());
+        let entries = Self {
+            bytes: input.get(..length).unwrap_or_default(),
+            count,
+            form: PlayerForm::default(),
+        };
+        (rest, entries)
     }
 
     /// Appends the number of entries, then the entries.
     pub(super) fn encode_counted(self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        put_index(self.count, false, out)?;
+        put_count(self.count, out)?;
         out.put_slice(self.bytes);
         Ok(())
     }

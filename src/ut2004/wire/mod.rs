@@ -211,11 +211,7 @@ impl<'a> Response<'a> {
         let (body, problem) = match code {
             INFO => {
                 let info = Info::read(datagram, limits)?;
-                let is_short = version >= UT2004_VERSION && info.skill_level.is_none();
-                let offset = datagram.len().saturating_sub(info.trailing.len());
-                let problem = (is_short || !info.trailing.is_empty()).then(|| {
-                    ParseError::new(ParseErrorKind::Malformed("end of the info record"), offset)
-                });
+                let problem = problem_of_info(&info, version, datagram.len());
                 (Body::Info(info), problem)
             }
             RULES => {
@@ -314,6 +310,18 @@ impl<'a> Response<'a> {
     }
 }
 
+/// The problem with the end of an info record, if it is not that of a known layout, or if fields of
+/// UT2004's version are missing.
+fn problem_of_info(info: &Info<'_>, version: u32, length: usize) -> Option<ParseError> {
+    let is_short = version >= UT2004_VERSION && info.skill_level.is_none();
+    if !is_short && info.trailing.is_empty() {
+        return None;
+    }
+    let kind = ParseErrorKind::Malformed("end of the info record");
+    let offset = length.saturating_sub(info.trailing.len());
+    Some(ParseError::new(kind, offset))
+}
+
 /// The names of the entries of a list, and how many are allowed.
 struct ListKind {
     entries: &'static str,
@@ -336,18 +344,18 @@ impl ListKind {
         input: &'a [u8],
         entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,
     ) -> Result<List<'a>, ParseError> {
+        // One more than allowed shows that there are too many.
         let max = self.limit.saturating_add(1);
-        let (trailing, whole) = Entries::read(input, max, entry);
-        if whole.count > self.limit {
+        let (trailing, mut entries) = Entries::read(input, max, entry);
+        if entries.count > self.limit {
             return Err(ParseError::limit(self.entries, self.limit, HEADER));
         }
-        let cut_at = HEADER.saturating_add(whole.bytes.len());
+        let cut_at = HEADER.saturating_add(entries.bytes.len());
         let cut = ParseError::new(ParseErrorKind::CutShort(self.entry), cut_at);
+        // The cut entry stays, so that the datagram can be written again unchanged.
+        entries.bytes = input;
         Ok(List {
-            entries: Entries {
-                bytes: input,
-                ..whole
-            },
+            entries,
             problem: (!trailing.is_empty()).then_some(cut),
         })
     }

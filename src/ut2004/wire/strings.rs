@@ -115,7 +115,14 @@ impl<'a> FString<'a> {
         }
         let nul: &[u8] = if self.wide { &[0, 0] } else { &[0] };
         let units = self.raw.len().checked_div(nul.len()).unwrap_or_default();
-        put_index(units.saturating_add(1), self.wide, out)?;
+        let length = to_index(units.saturating_add(1))?;
+        // The sign shows the width of the units.
+        let index = if self.wide {
+            length.wrapping_neg()
+        } else {
+            length
+        };
+        put_index(index, out);
         out.put_slice(self.raw);
         out.put_slice(nul);
         Ok(())
@@ -185,52 +192,49 @@ pub(super) fn index(input: &[u8]) -> Parsed<'_, i32> {
         let Some((&byte, after)) = rest.split_first() else {
             return cut_short(input);
         };
-        (rest, more) = (after, byte & 0x80 != 0);
+        rest = after;
+        more = byte & 0x80 != 0;
         // Of the fifth byte, five bits count; the shift drops the others.
         magnitude |= u32::from(byte & 0x7F) << shift;
     }
-    match i32::try_from(magnitude) {
-        Ok(value) => {
-            let is_negative = first & 0x80 != 0;
-            Ok((
-                rest,
-                if is_negative {
-                    value.wrapping_neg()
-                } else {
-                    value
-                },
-            ))
-        }
-        Err(_) => malformed(input),
-    }
+    let Ok(value) = i32::try_from(magnitude) else {
+        return malformed(input);
+    };
+    let is_negative = first & 0x80 != 0;
+    let index = if is_negative {
+        value.wrapping_neg()
+    } else {
+        value
+    };
+    Ok((rest, index))
+}
+
+/// Appends the number of entries of a list, as a compact index.
+pub(crate) fn put_count(count: usize, out: &mut impl BufMut) -> Result<(), EncodeError> {
+    put_index(to_index(count)?, out);
+    Ok(())
+}
+
+fn to_index(length: usize) -> Result<i32, EncodeError> {
+    i32::try_from(length).map_err(|_| EncodeError::TooLong {
+        field: "a string or list",
+        limit: i32::MAX.unsigned_abs() as usize,
+    })
 }
 
 /// Appends a compact index in its shortest form.
-pub(crate) fn put_index(
-    length: usize,
-    is_negative: bool,
-    out: &mut impl BufMut,
-) -> Result<(), EncodeError> {
-    let Ok(length) = i32::try_from(length) else {
-        return Err(EncodeError::TooLong {
-            field: "a string or list",
-            limit: i32::MAX.unsigned_abs() as usize,
-        });
-    };
-    let mut rest = length.cast_unsigned();
-    let mut sign = if is_negative { 0x80 } else { 0 };
-    let mut bits = 6;
-    let mut more = 0x40_u8;
-    loop {
+fn put_index(index: i32, out: &mut impl BufMut) {
+    let magnitude = index.unsigned_abs();
+    let sign = if index < 0 { 0x80 } else { 0 };
+    let [low, ..] = magnitude.to_le_bytes();
+    let mut rest = magnitude >> 6;
+    let more = if rest > 0 { 0x40 } else { 0 };
+    out.put_u8(sign | more | low & 0x3F);
+    while rest > 0 {
         let [low, ..] = rest.to_le_bytes();
-        let low = sign | low & more.wrapping_sub(1);
-        rest >>= bits;
-        if rest == 0 {
-            out.put_u8(low);
-            return Ok(());
-        }
-        out.put_u8(low | more);
-        (sign, bits, more) = (0, 7, 0x80);
+        rest >>= 7;
+        let more = if rest > 0 { 0x80 } else { 0 };
+        out.put_u8(more | low & 0x7F);
     }
 }
 
@@ -267,7 +271,7 @@ mod tests {
 
     fn written(value: i32) -> Vec<u8> {
         let mut out = Vec::new();
-        put_index(value.unsigned_abs() as usize, value < 0, &mut out).unwrap();
+        put_index(value, &mut out);
         out
     }
 
@@ -347,7 +351,7 @@ mod tests {
             field: "a string or list",
             limit: 0x7fff_ffff,
         };
-        assert_eq!(put_index(1 << 31, false, &mut Vec::new()), Err(too_long));
+        assert_eq!(put_count(1 << 31, &mut Vec::new()), Err(too_long));
     }
 
     fn parse(bytes: &[u8]) -> FString<'_> {
