@@ -165,8 +165,8 @@ impl<'a> Info<'a> {
 
 /// `info = int string port int string string string int int end`
 ///
-/// `end = standard / int int standard / int [lists] / *OCTET`: the first that ends with the
-/// datagram, as in [`Info`]'s table
+/// `end = standard / killing-floor / older / *OCTET`: the first that ends with the datagram, as in
+/// [`Info`]'s table
 fn info<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, Info<'a>> {
     let port = map_res(int, |port| match port {
         0..=65_535 => Ok(port),
@@ -187,41 +187,51 @@ fn info<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, Info<'a>> {
         max_players,
         ..Info::default()
     };
-    let standard = |input| standard(input, common, limits);
-    let waves = (int, int).map(|(current, last)| Waves::new(current, last));
-    let killing_floor = (waves.map(Some), standard).map(|(waves, info)| Info { waves, ..info });
-    let older_lists = alt((value(None, eof), (|input| lists(input, limits)).map(Some)));
-    let older = (int.map(Some), older_lists).map(|(ping, lists)| Info {
-        ping,
-        lists,
-        ..common
-    });
-    let unknown = rest.map(|trailing| Info { trailing, ..common });
     alt((
-        all_consuming(standard),
-        all_consuming(killing_floor),
-        all_consuming(older),
-        unknown,
+        all_consuming(|input| standard(input, common, limits)),
+        all_consuming(|input| killing_floor(input, common, limits)),
+        all_consuming(|input| older(input, common, limits)),
+        rest.map(|trailing| Info { trailing, ..common }),
     ))
     .parse(input)
 }
 
 /// `standard = int int string lists`
 fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> Parsed<'a, Info<'a>> {
-    (
-        int.map(Some),
-        int.map(Some),
-        string.map(Some),
-        (|input| lists(input, limits)).map(Some),
-    )
-        .map(|(ping, flags, skill_level, lists)| Info {
-            ping,
-            flags,
-            skill_level,
-            lists,
-            ..common
-        })
-        .parse(input)
+    let (input, (ping, flags, skill_level)) = (int, int, string).parse(input)?;
+    let (input, both_lists) = lists(input, limits)?;
+    let info = Info {
+        ping: Some(ping),
+        flags: Some(flags),
+        skill_level: Some(skill_level),
+        lists: Some(both_lists),
+        ..common
+    };
+    Ok((input, info))
+}
+
+/// `killing-floor = int int standard`
+fn killing_floor<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> Parsed<'a, Info<'a>> {
+    let (input, (current, last)) = (int, int).parse(input)?;
+    let with_waves = Info {
+        waves: Some(Waves::new(current, last)),
+        ..common
+    };
+    standard(input, with_waves, limits)
+}
+
+/// `older = int [lists]`
+fn older<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> Parsed<'a, Info<'a>> {
+    let (input, ping) = int(input)?;
+    let no_lists = value(None, eof);
+    let both_lists = (|input| lists(input, limits)).map(Some);
+    let (input, optional_lists) = alt((no_lists, both_lists)).parse(input)?;
+    let info = Info {
+        ping: Some(ping),
+        lists: optional_lists,
+        ..common
+    };
+    Ok((input, info))
 }
 
 /// `lists = counted-rules counted-players`. In Unreal II XMP both are empty
