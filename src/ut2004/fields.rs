@@ -128,8 +128,10 @@ impl Value for Duration {
 
     fn write(&self, _: Words) -> Vec<WireText<'_>> {
         let is_whole = self.subsec_nanos() == 0 && self.as_secs().is_multiple_of(60);
+        if !is_whole {
+            return Vec::new();
+        }
         let minutes = i64::try_from(self.as_secs() / 60).ok();
-        let minutes = minutes.filter(|_| is_whole);
         minutes.map(WireText::number).into_iter().collect()
     }
 }

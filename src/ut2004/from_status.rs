@@ -159,9 +159,9 @@ pub(super) fn rules<'a>(
     in_info: &InfoRules<'a>,
     profile: &'static Profile,
 ) -> impl Iterator<Item = WireRule<'a>> {
-    let listed = status.rules.iter().enumerate();
-    let listed = listed.filter(|(index, _)| !in_info.has(*index));
-    let listed: Vec<_> = listed
+    let numbered = status.rules.iter().enumerate();
+    let outside_info = numbered.filter(|(index, _)| !in_info.has(*index));
+    let listed: Vec<_> = outside_info
         .map(|(_, (key, value))| WireRule {
             key: WireText::new(key),
             value: WireText::new(value),
@@ -184,8 +184,8 @@ struct AddedFields<'a> {
 impl<'a> AddedFields<'a> {
     fn new(status: &'a ServerStatus, profile: &Profile, listed: &[WireRule<'_>]) -> Self {
         let mut in_rules = ServerStatus::default();
-        let pairs = listed.iter();
-        let pairs: Vec<_> = pairs
+        let pairs: Vec<_> = listed
+            .iter()
             .map(|rule| (rule.key.string(), rule.value.string()))
             .collect();
         fields::read(&pairs, profile, &Bytes::new(), &mut in_rules);

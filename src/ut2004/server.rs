@@ -155,15 +155,18 @@ impl Writer<'_> {
         entries: impl Iterator<Item = T>,
         write: impl Fn(T, &mut Vec<u8>) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
-        let (mut start, mut datagrams) = (None, 0_usize);
+        let mut datagrams = 0_usize;
+        // Of the current datagram.
+        let mut start: Option<usize> = None;
         for entry in entries {
-            let is_full = |start| self.template.bytes.len().saturating_sub(start) > FLUSH_LENGTH;
-            if start.is_none_or(is_full) {
+            let end = self.template.bytes.len();
+            let has_room = start.is_some_and(|start| end.saturating_sub(start) <= FLUSH_LENGTH);
+            if !has_room {
                 if datagrams >= self.service.max_datagrams {
                     break;
                 }
                 datagrams = datagrams.saturating_add(1);
-                start = Some(self.template.bytes.len());
+                start = Some(end);
                 self.template.begin();
                 put_header(
                     self.service.protocol_version,
