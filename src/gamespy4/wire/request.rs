@@ -3,12 +3,12 @@
 use bytes::BufMut;
 use nom::Parser;
 use nom::bytes::complete::take;
-use nom::combinator::{cond, map_opt};
+use nom::combinator::{map_opt, success};
 use nom::error::context;
 use nom::number::complete::be_i32;
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::grammar::{self, Parsed, expect};
+use crate::grammar::{self, GrammarError, Parsed, expect};
 
 /// The two bytes every request begins with.
 const MAGIC: [u8; 2] = [0xFE, 0xFD];
@@ -144,7 +144,7 @@ impl<'a> Request<'a> {
     /// [`ParseErrorKind::Unexpected`] for other types than 0x00 and 0x09,
     /// [`ParseErrorKind::CutShort`] inside the id or the challenge.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        Self::read(datagram, true)
+        Self::read(datagram, challenge.map(Some))
     }
 
     /// Reads a request as a server without challenges does: the bytes that [`Self::parse`] takes
@@ -153,10 +153,14 @@ impl<'a> Request<'a> {
     /// # Errors
     /// As [`Self::parse`].
     pub fn parse_without_challenge(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        Self::read(datagram, false)
+        Self::read(datagram, success(None))
     }
 
-    fn read(datagram: &'a [u8], challenged: bool) -> Result<Self, ParseError> {
+    /// Reads a request, with this production for the challenge.
+    fn read(
+        datagram: &'a [u8],
+        challenge: impl Parser<&'a [u8], Output = Option<i32>, Error = GrammarError>,
+    ) -> Result<Self, ParseError> {
         let (rest, kind) = grammar::read(kind, datagram, 0)?;
         if kind != CHALLENGE && kind != DATA {
             return Err(ParseError::new(
@@ -168,7 +172,7 @@ impl<'a> Request<'a> {
         if kind == CHALLENGE {
             return Ok(Self::new(id, Command::Challenge));
         }
-        let challenge = context("the challenge", cond(challenged, challenge));
+        let challenge = context("the challenge", challenge);
         let (rest, challenge) = grammar::read(challenge, rest, CHALLENGE_AT)?;
         Ok(Self::new(
             id,

@@ -107,9 +107,13 @@ impl<'a> Response<'a> {
             let (_, value) = grammar::read(challenge, body, HEAD)?;
             return Ok(Self::Challenge { id, value, raw });
         }
-        let (_, number) = grammar::read(data, body, HEAD)?;
-        let last = number.is_none_or(|number| number & LAST != 0);
-        let number = number.map(|number| number & !LAST);
+        let (_, marked_number) = grammar::read(data, body, HEAD)?;
+        let number = marked_number.map(|number| number & !LAST);
+        let last = match marked_number {
+            Some(number) => number & LAST != 0,
+            // A reply without a number has only this datagram.
+            None => true,
+        };
         let max = limits.max_fragments().min(MAX_DATAGRAMS);
         if number.is_some_and(|number| usize::from(number) >= max) {
             return Err(ParseError::limit("datagrams", max, NUMBER_AT));
@@ -232,8 +236,8 @@ fn data(input: &[u8]) -> Parsed<'_, Option<u8>> {
     preceded(begins, number).parse(input)
 }
 
-/// `number = "splitnum" NUL OCTET / filler NUL index &section / 10NUL &NUL / ""`: bit 7 in the last
-/// datagram.
+/// `number = "splitnum" NUL OCTET / filler NUL index &section / 10NUL &NUL / ""`: bit 7 is set in
+/// the last datagram.
 ///
 /// GameSpy's own code writes `splitnum`. Other Minecraft servers write eight bytes of their own or
 /// only zeros (github.com/GeyserMC/Geyser, issue 736), and one datagram.

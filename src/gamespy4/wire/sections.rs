@@ -69,7 +69,9 @@ pub(crate) fn server_pair(input: &[u8]) -> Parsed<'_, Pair<'_>> {
     let (value_at, key) = word(input)?;
     let (rest, value) = text(value_at)?;
     if is_property(key) && is_property(value) {
-        return Ok((value_at, (key, value.get(..0).unwrap_or_default())));
+        // The text is the next key. An empty value precedes it.
+        let no_value = value.get(..0).unwrap_or_default();
+        return Ok((value_at, (key, no_value)));
     }
     Ok((rest, (key, value)))
 }
