@@ -82,7 +82,8 @@ pub fn plugins(
 /// The software in the value of `plugins`: up to `: ` or a colon at the end, or all of it if it is
 /// not a list.
 pub(crate) fn software(value: &[u8]) -> &[u8] {
-    let is_separator = |colon: &usize| matches!(value.get(after(*colon, &[])), None | Some(b' '));
+    let is_separator =
+        |colon: &usize| matches!(value.get(colon.saturating_add(1)), None | Some(b' '));
     if let Some(colon) = memchr::memchr_iter(b':', value).find(is_separator) {
         return value.get(..colon).unwrap_or_default();
     }
@@ -102,17 +103,17 @@ pub(crate) fn title(title: &str, version: &str) -> Vec<u8> {
     let numbers = version
         .split('.')
         .map(|part| number::leading(part.as_bytes()).unwrap_or_default());
-    let bytes = title
+    let writes_utf8 = numbers.ge([1, 21, 11]);
+    let one_byte_each: Option<Vec<u8>> = title
         .chars()
-        .map(|character| u8::try_from(u32::from(character)).ok());
-    let narrow = if numbers.ge([1, 21, 11]) {
-        None
-    } else {
-        bytes.collect()
+        .map(|character| u8::try_from(u32::from(character)).ok())
+        .collect();
+    let mut bytes = match one_byte_each {
+        Some(bytes) if !writes_utf8 => bytes,
+        _ => title.as_bytes().to_vec(),
     };
-    let mut title = narrow.unwrap_or_else(|| title.as_bytes().to_vec());
-    title.retain(|&byte| byte != 0);
-    title
+    bytes.retain(|&byte| byte != 0);
+    bytes
 }
 
 /// Divides a plugin's text into name and version. The version starts at the first word that begins
@@ -136,11 +137,15 @@ fn name_and_version(plugin: &[u8]) -> (TextRef<'_>, TextRef<'_>) {
 /// The maximum number of ends of a title that are tried. A real title has one or a few.
 const MAX_TITLE_ENDS: usize = 32;
 
+/// The keys of the full reply for the texts of the basic one.
+pub(crate) const BASIC_KEYS: [&str; 5] =
+    ["hostname", "gametype", "map", "numplayers", "maxplayers"];
+
 /// The basic reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Basic<'a> {
-    /// Title, game type, map, number of players, most players.
-    pub(crate) texts: [&'a [u8]; 5],
+    /// The values of [`BASIC_KEYS`].
+    pub(crate) texts: [&'a [u8]; BASIC_KEYS.len()],
     /// `None` if no address follows it, so that nothing proves that the two bytes are the port.
     pub(crate) port: Option<u16>,
     pub(crate) address: &'a [u8],
@@ -305,20 +310,22 @@ impl Players<'_> {
 /// Adamant writes one NUL more than others before the mark (dm-vev/adamant, server/query/conn.go).
 fn full(body: &[u8]) -> Full<'_> {
     let mark = last_mark(body);
-    let reading = PairReader::read(body.get(..mark.unwrap_or(body.len())).unwrap_or_default());
-    let after_zeros = || {
-        let end = reading.end?;
-        let has_zeros = body.get(end..)?.starts_with(ZERO_MARK);
-        has_zeros.then_some(end)
-    };
-    let mark = mark.or_else(after_zeros);
+    let before_mark = body.get(..mark.unwrap_or(body.len())).unwrap_or_default();
+    let reader = PairReader::read(before_mark);
+    let mark = mark.or_else(|| zero_mark(body, reader.end?));
     let names_at = mark.map(|mark| mark.saturating_add(MARK.len()));
     Full {
         body,
-        has_pairs_end: reading.end.is_some(),
+        has_pairs_end: reader.end.is_some(),
         players: names_at.and_then(|start| players(body, start)),
-        spans: reading.spans,
+        spans: reader.spans,
     }
+}
+
+/// The position of the zeros in place of the mark: they follow the pairs, which end here.
+fn zero_mark(body: &[u8], pairs_end: usize) -> Option<usize> {
+    let has_zeros = body.get(pairs_end..)?.starts_with(ZERO_MARK);
+    has_zeros.then_some(pairs_end)
 }
 
 /// The position of the mark of the players. The last one: an earlier one can be in a title, and
@@ -338,7 +345,7 @@ fn players(body: &[u8], start: usize) -> Option<Players<'_>> {
     let input = body.get(start..)?;
     let mut names = Vec::with_capacity(memchr::memchr_iter(0, input).count());
     names.extend(each(input, word));
-    let length: usize = names.iter().map(|name| after(0, name)).sum();
+    let length: usize = names.iter().map(|name| after_text(0, name)).sum();
     let after_names = input.get(length..).unwrap_or_default();
     let (rest, has_end) = match after_names {
         [0, rest @ ..] => (rest, true),
@@ -375,7 +382,7 @@ struct PairReader<'a> {
     /// The body up to the mark of the players.
     input: &'a [u8],
     spans: Vec<Span>,
-    /// The position in `spans` of each known key.
+    /// The index in `spans` of the first pair with each of [`KEYS`].
     known: [Option<usize>; KEYS.len()],
     /// The position after the end of the pairs.
     end: Option<usize>,
@@ -400,32 +407,40 @@ impl<'a> PairReader<'a> {
     /// Reads a pair, or continues a value. Returns the position of the next key.
     fn step(&mut self, key_at: usize) -> Option<usize> {
         let key = self.text(key_at)?;
-        let value_at = after(key_at, key);
         if key.is_empty() {
-            if !self.is_end(value_at)
-                && let Some(next_key) = self.next_known_key(key_at)
-                && self.extend(next_key.saturating_sub(1))
-            {
-                return Some(next_key);
-            }
-            self.end = Some(value_at);
-            return None;
+            return self.step_over_empty_key(key_at);
         }
+        let value_at = after_text(key_at, key);
         let value = self.text(value_at)?;
-        let next_at = after(value_at, value);
+        let next_at = after_text(value_at, value);
+        // The text in the place of the key is a part of the value before, and the key follows it.
         let is_shifted = self.is_new_key(value) && !self.is_key_at(next_at);
-        if is_shifted && self.extend(value_at.saturating_sub(1)) {
+        if is_shifted && self.has_value() {
+            self.continue_value(value_at);
             return Some(value_at);
         }
-        self.push(
-            key,
-            Span {
-                key_at,
-                value_at,
-                end: after(value_at, value).saturating_sub(1),
-            },
-        );
+        let span = Span {
+            key_at,
+            value_at,
+            end: value_at.saturating_add(value.len()),
+        };
+        self.push(key, span);
         Some(next_at)
+    }
+
+    /// Reads an empty key: the end of the pairs, or a NUL in a value. Returns the position of the
+    /// next key.
+    fn step_over_empty_key(&mut self, key_at: usize) -> Option<usize> {
+        let rest_at = after_nul(key_at);
+        if self.has_value()
+            && !self.is_end(rest_at)
+            && let Some(next_key) = self.next_known_key(key_at)
+        {
+            self.continue_value(next_key);
+            return Some(next_key);
+        }
+        self.end = Some(rest_at);
+        None
     }
 
     /// The text that begins here; `None` without its NUL.
@@ -444,83 +459,96 @@ impl<'a> PairReader<'a> {
     /// Whether a known key begins here, or the end of the pairs.
     fn is_key_at(&self, at: usize) -> bool {
         let text = self.text(at);
-        text.is_none_or(|text| text.is_empty() || position(text).is_some())
+        text.is_none_or(|text| text.is_empty() || known_key(text).is_some())
     }
 
     /// Whether a text is a known key that has not appeared yet.
     fn is_new_key(&self, text: &[u8]) -> bool {
-        let seen = position(text).map(|key| self.known.get(key).copied().flatten());
-        seen == Some(None)
+        known_key(text).is_some_and(|index| self.first_with(index).is_none())
+    }
+
+    /// The index in `spans` of the first pair with a key, by its index in [`KEYS`].
+    fn first_with(&self, key_index: usize) -> Option<usize> {
+        self.known.get(key_index).copied().flatten()
     }
 
     /// The position of the next known key after a NUL.
     fn next_known_key(&self, at: usize) -> Option<usize> {
         let rest = self.input.get(at..)?;
-        let mut starts = memchr::memchr_iter(0, rest).map(|nul| after(at.saturating_add(nul), &[]));
-        starts.find(|start| self.text(*start).and_then(position).is_some())
+        let mut starts = memchr::memchr_iter(0, rest).map(|nul| after_nul(at.saturating_add(nul)));
+        starts.find(|start| self.text(*start).and_then(known_key).is_some())
     }
 
-    /// Extends the latest value, so that it ends at this NUL. `false` if there is no value.
-    fn extend(&mut self, end: usize) -> bool {
+    fn has_value(&self) -> bool {
+        !self.spans.is_empty()
+    }
+
+    /// Continues the title, or else the latest value, up to the NUL before this key.
+    fn continue_value(&mut self, next_key: usize) {
         let last_known = self.known.iter().flatten().max().copied();
-        if last_known.is_some() && last_known == self.title() {
-            self.spans
-                .truncate(last_known.unwrap_or_default().saturating_add(1));
+        if let Some(title) = self.title()
+            && last_known == Some(title)
+        {
+            // Pairs with unknown keys after the title are a part of it.
+            self.spans.truncate(title.saturating_add(1));
         }
-        let last = self.spans.last_mut();
-        last.map(|last| last.end = end).is_some()
+        if let Some(continued) = self.spans.last_mut() {
+            continued.end = next_key.saturating_sub(1);
+        }
     }
 
     fn push(&mut self, key: &[u8], span: Span) {
-        if let Some(key) = position(key) {
-            self.drop_forged(key);
-            if let Some(known) = self.known.get_mut(key) {
-                known.get_or_insert(self.spans.len());
+        if let Some(key_index) = known_key(key) {
+            self.join_forged_pairs(key_index);
+            if let Some(first) = self.known.get_mut(key_index) {
+                first.get_or_insert(self.spans.len());
             }
         }
         self.spans.push(span);
     }
 
-    /// Adds everything up to the first pair with this key to the title, if the title precedes it.
-    fn drop_forged(&mut self, key: usize) {
-        let Some(first) = self.known.get(key).copied().flatten() else {
+    /// If a pair after the title has this key, the title continues to the end of that pair: it was
+    /// forged, because the key comes again.
+    fn join_forged_pairs(&mut self, key_index: usize) {
+        let (Some(title), Some(forged)) = (self.title(), self.first_with(key_index)) else {
             return;
         };
-        let Some(title) = self.title() else {
-            return;
-        };
-        if first <= title {
+        if forged <= title {
             return;
         }
-        let end = self.spans.get(first).map(|span| span.end);
+        let end = self.spans.get(forged).map(|span| span.end);
         if let (Some(title), Some(end)) = (self.spans.get_mut(title), end) {
             title.end = end;
         }
-        let dropped = first.saturating_sub(title);
-        self.spans.drain(title.saturating_add(1)..=first);
-        for known in &mut self.known {
-            *known = known.and_then(|at| match at {
-                at if at <= title => Some(at),
-                at if at <= first => None,
-                at => Some(at.saturating_sub(dropped)),
-            });
+        self.spans.drain(title.saturating_add(1)..=forged);
+        let removed = forged.saturating_sub(title);
+        for first in &mut self.known {
+            *first = match *first {
+                Some(index) if index > forged => Some(index.saturating_sub(removed)),
+                Some(index) if index > title => None,
+                unchanged => unchanged,
+            };
         }
     }
 
-    /// The position of the title in `spans`.
+    /// The index of the title in `spans`.
     fn title(&self) -> Option<usize> {
-        let title = position(TITLE)?;
-        self.known.get(title).copied().flatten()
+        self.first_with(known_key(TITLE)?)
     }
 }
 
 /// The position after a text and its NUL.
-const fn after(at: usize, text: &[u8]) -> usize {
-    at.saturating_add(text.len()).saturating_add(1)
+const fn after_text(at: usize, text: &[u8]) -> usize {
+    after_nul(at.saturating_add(text.len()))
 }
 
-/// The position of a known key in [`KEYS`].
-fn position(text: &[u8]) -> Option<usize> {
+/// The position after a NUL.
+const fn after_nul(at: usize) -> usize {
+    at.saturating_add(1)
+}
+
+/// The index of a known key in [`KEYS`].
+fn known_key(text: &[u8]) -> Option<usize> {
     // Keys begin with a small letter; most values do not, and are not compared.
     text.first().filter(|first| first.is_ascii_lowercase())?;
     KEYS.iter().position(|known| known.as_bytes() == text)
