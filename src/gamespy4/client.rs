@@ -128,6 +128,7 @@ impl StatusQuery {
         });
         self.begun = self.begun.wrapping_add(1);
         if self.attempts.len() > MAX_ATTEMPTS {
+            // The last one has just begun.
             let mut earlier = self.attempts.iter().take(MAX_ATTEMPTS);
             let without_data = earlier.position(|attempt| attempt.fragments.is_empty());
             self.attempts.remove(without_data.unwrap_or(0));
@@ -148,7 +149,7 @@ impl StatusQuery {
     }
 
     /// The position of the attempt with this id.
-    fn attempt_of(&self, id: RequestId) -> Result<usize, ParseError> {
+    fn position_of(&self, id: RequestId) -> Result<usize, ParseError> {
         let position = self.attempts.iter().position(|attempt| attempt.id == id);
         position.ok_or(ParseError::new(ParseErrorKind::Mismatch("request id"), 1))
     }
@@ -158,13 +159,13 @@ impl StatusQuery {
     }
 
     /// Whether Minecraft's basic reply is requested.
-    fn is_basic(&self) -> bool {
+    fn requests_basic(&self) -> bool {
         self.is_minecraft() && self.options.detail == Detail::Short
     }
 
     fn selection(&self) -> Selection<'static> {
         match self.options.dialect {
-            Dialect::Minecraft if self.is_basic() => Selection::MINECRAFT_BASIC,
+            Dialect::Minecraft if self.requests_basic() => Selection::MINECRAFT_BASIC,
             Dialect::Minecraft if self.has_raw_token => Selection(&[0; 8]),
             Dialect::Minecraft => Selection::MINECRAFT_FULL,
             Dialect::JustCause2 => Selection::JUST_CAUSE_2,
@@ -172,21 +173,41 @@ impl StatusQuery {
         }
     }
 
+    fn take(&mut self, datagram: &[u8]) -> Received {
+        if self.is_minecraft()
+            && let Some((id, token)) = raw_challenge(datagram)
+        {
+            let verdict = self.receive_challenge(id, token)?;
+            self.has_raw_token = true;
+            return Ok(verdict);
+        }
+        match Response::parse(datagram, &self.options.limits)? {
+            Response::Challenge { id, value, .. } => self.receive_challenge(id, value),
+            Response::Data {
+                id,
+                number,
+                last,
+                raw,
+            } => self.receive_data(id, number, last, raw),
+        }
+    }
+
     fn receive_challenge(&mut self, id: RequestId, value: i32) -> Received {
-        let position = self.attempt_of(id)?;
-        let is_used =
+        let position = self.position_of(id)?;
+        let has_challenge =
             |attempt: &Attempt| matches!(attempt.stage, Stage::Quoted(_) | Stage::ZeroOmitted);
-        if self.attempts.iter().skip(position).any(is_used) {
-            // A copy, or a late datagram.
+        let is_late = self.attempts.iter().skip(position).any(has_challenge);
+        if is_late {
+            // A copy, or a challenge for an attempt before the current one.
             return Ok(Verdict::Partial(Wait::Reply));
         }
-        let mut attempt = self.attempts.remove(position);
-        if attempt.stage != Stage::Challenge {
-            self.attempts.insert(position, attempt);
+        let stage = self.attempts.get(position).map(|attempt| attempt.stage);
+        if stage != Some(Stage::Challenge) {
             return unexpected("data");
         }
-        let is_zero_none = value == 0 && !self.is_minecraft();
-        attempt.stage = if is_zero_none {
+        let mut attempt = self.attempts.remove(position);
+        let means_none = value == 0 && !self.is_minecraft();
+        attempt.stage = if means_none {
             Stage::ZeroOmitted
         } else {
             Stage::Quoted(value)
@@ -204,9 +225,7 @@ impl StatusQuery {
         last: bool,
         raw: &[u8],
     ) -> Received {
-        let position = self.attempt_of(id)?;
-        let is_minecraft = self.is_minecraft();
-        let may_lack_mark = is_minecraft || self.options.dialect == Dialect::JustCause2;
+        let position = self.position_of(id)?;
         let Some(attempt) = self.attempts.get_mut(position) else {
             return unexpected("a known request id");
         };
@@ -229,32 +248,21 @@ impl StatusQuery {
         // A numbered reply also answers the short request: Geyser has no other reply
         // (GeyserMC/Geyser, QueryPacketHandler.java).
         attempt.fragments.insert(number.into(), datagram, last)?;
-        let fragments = &attempt.fragments;
-        let is_complete = fragments.is_complete(0);
-        let is_only = number == 0 && fragments.len() == 1 && !fragments.is_mixed();
-        if is_complete || (may_lack_mark && is_only) {
-            let answer = Answer::join(id, fragments, is_minecraft)?;
-            if is_complete || answer.form() != Form::Sections {
-                return Ok(Verdict::Done(answer));
-            }
-        }
-        // The rest of a mixed reply is not worth waiting for.
-        let is_over = is_at_senders_limit(fragments) || fragments.is_mixed();
-        let wait = if is_over { Wait::Grace } else { Wait::Reply };
-        Ok(Verdict::Partial(wait))
+        let dialect = self.options.dialect;
+        attempt.verdict(dialect)
     }
 
     /// A reply of one datagram without a number.
     fn receive_single(&mut self, id: RequestId, datagram: Bytes) -> Received {
         let mut answer = Answer::single(id, datagram, &self.options.limits)?;
-        match (self.is_basic(), answer.form()) {
-            (true, Form::MinecraftBasic) | (false, Form::Legacy) => {}
+        let is_basic = answer.form() == Form::MinecraftBasic;
+        if self.requests_basic() && !is_basic {
+            return unexpected("the basic reply");
+        }
+        if !self.requests_basic() && is_basic {
             // Everything was requested.
-            (false, Form::MinecraftBasic) => {
-                answer.missing.rules = true;
-                answer.missing.players = true;
-            }
-            _ => return unexpected("the basic reply"),
+            answer.missing.rules = true;
+            answer.missing.players = true;
         }
         let is_cut = !answer.completeness().is_complete();
         let may_be_whole_elsewhere =
@@ -297,31 +305,29 @@ impl StatusQuery {
 
     /// The stage of the next attempt.
     fn next_stage(&self) -> Stage {
-        let stage = self.stage();
         if self.options.dialect == Dialect::GameSpy2 {
             return Stage::OneDatagram;
         }
-        let is_unchallenged = matches!(stage, Stage::OneDatagram | Stage::Unchallenged);
-        if is_unchallenged && self.has_data() {
-            return stage;
-        }
+        let stage = self.stage();
         match stage {
             Stage::Challenge => self.without_challenge().unwrap_or(Stage::Challenge),
+            // A part of the data has arrived in this form.
+            Stage::OneDatagram | Stage::Unchallenged if self.has_data() => stage,
             _ => Stage::Challenge,
         }
     }
 
-    /// The best of the incomplete answers.
-    fn best(&self) -> Option<Answer> {
+    /// The best of the incomplete answers: of a reply that is not mixed with another, with the most
+    /// fragments.
+    fn best_answer(&self) -> Option<Answer> {
         let worth = |attempt: &&Attempt| (!attempt.fragments.is_mixed(), attempt.fragments.len());
         let attempts = self.attempts.iter();
         let with_data = attempts.filter(|attempt| !attempt.fragments.is_empty());
         let best = with_data.max_by_key(worth);
-        let joined =
-            best.and_then(|best| Answer::join(best.id, &best.fragments, self.is_minecraft()).ok());
-        let mut best = joined.or_else(|| self.cut_reply.clone())?;
-        best.charset = self.options.charset;
-        Some(best)
+        let joined = best.and_then(|attempt| attempt.join(self.options.dialect).ok());
+        let mut answer = joined.or_else(|| self.cut_reply.clone())?;
+        answer.charset = self.options.charset;
+        Some(answer)
     }
 
     /// Whether an attempt has as many fragments as its sender ever sends: another request would get
@@ -338,6 +344,32 @@ impl StatusQuery {
             self.unchallenged = Some(stage);
         }
         self.begin(stage);
+    }
+}
+
+impl Attempt {
+    /// The verdict after a numbered datagram was taken.
+    fn verdict(&self, dialect: Dialect) -> Received {
+        let fragments = &self.fragments;
+        if fragments.is_complete(0) {
+            return Ok(Verdict::Done(self.join(dialect)?));
+        }
+        let may_lack_mark = matches!(dialect, Dialect::Minecraft | Dialect::JustCause2);
+        let is_only = fragments.len() == 1 && fragments.missing(0) == 0 && !fragments.is_mixed();
+        if may_lack_mark && is_only {
+            let answer = self.join(dialect)?;
+            if answer.form() != Form::Sections {
+                return Ok(Verdict::Done(answer));
+            }
+        }
+        // The rest of a mixed reply is not worth waiting for.
+        let is_over = is_at_senders_limit(fragments) || fragments.is_mixed();
+        let wait = if is_over { Wait::Grace } else { Wait::Reply };
+        Ok(Verdict::Partial(wait))
+    }
+
+    fn join(&self, dialect: Dialect) -> Result<Answer, ParseError> {
+        Answer::join(self.id, &self.fragments, dialect)
     }
 }
 
@@ -367,24 +399,7 @@ impl Conversation for StatusQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        let raw_token = raw_challenge(datagram).filter(|_| self.is_minecraft());
-        let received = if let Some((id, token)) = raw_token {
-            let received = self.receive_challenge(id, token);
-            self.has_raw_token |= received.is_ok();
-            received
-        } else {
-            match Response::parse(datagram, &self.options.limits) {
-                Ok(Response::Challenge { id, value, .. }) => self.receive_challenge(id, value),
-                Ok(Response::Data {
-                    id,
-                    number,
-                    last,
-                    raw,
-                }) => self.receive_data(id, number, last, raw),
-                Err(error) => Err(error),
-            }
-        };
-        match received {
+        match self.take(datagram) {
             Ok(Verdict::Done(mut answer)) => {
                 answer.charset = self.options.charset;
                 Verdict::Done(answer)
@@ -407,7 +422,10 @@ impl Conversation for StatusQuery {
             self.begin_next(next);
             return OnTimeout::Retry;
         }
-        self.best().map_or(OnTimeout::Retry, OnTimeout::Done)
+        match self.best_answer() {
+            Some(answer) => OnTimeout::Done(answer),
+            None => OnTimeout::Retry,
+        }
     }
 
     /// None: GameSpy's SDK answers every request, and each attempt begins with a new challenge.

@@ -27,8 +27,9 @@ impl Reading {
         }
     }
 
-    /// Marks the sections of these types as missing, in whole or in part.
-    pub(super) fn lose(&mut self, first: u8, last: u8) {
+    /// Marks the sections from `first` to `last` as missing, in whole or in part; only `first`, if
+    /// `last` precedes it.
+    pub(super) fn mark_missing(&mut self, first: u8, last: u8) {
         let range = first..=last.max(first);
         self.missing.rules |= range.contains(&SERVER);
         self.missing.players |= range.contains(&PLAYERS);
@@ -83,7 +84,7 @@ impl Index {
             name,
             first: self.cells.len(),
             rows: 0,
-            closed: false,
+            has_end: false,
         });
         Ok(())
     }
@@ -106,7 +107,7 @@ impl Index {
     /// Opens the last column again, and keeps this many rows at most.
     pub(super) fn reopen_column(&mut self, rows: usize) {
         if let Some(column) = self.columns.last_mut() {
-            column.closed = false;
+            column.has_end = false;
             column.rows = column.rows.min(rows);
             self.cells
                 .truncate(column.first.saturating_add(column.rows));
@@ -114,7 +115,7 @@ impl Index {
     }
 
     /// The number of rows of the last column.
-    pub(super) fn rows(&self) -> usize {
+    pub(super) fn rows_of_last_column(&self) -> usize {
         self.columns.last().map_or(0, |column| column.rows)
     }
 }
@@ -134,9 +135,9 @@ pub(super) struct Column {
     /// The index of its first cell in [`Index::cells`].
     pub(super) first: usize,
     pub(super) rows: usize,
-    /// Whether its end was seen. If its end was seen, missing cells are empty: at the end of a
-    /// datagram, a last empty value looks like the column's end.
-    pub(super) closed: bool,
+    /// Whether its end has arrived. If so, cells that it lacks are empty: at the end of a datagram,
+    /// a last empty value looks like the column's end.
+    pub(super) has_end: bool,
 }
 
 impl Column {

@@ -25,6 +25,7 @@ pub(super) struct Part<'a> {
     pub(super) opening: Opening<'a>,
     /// Whether the datagram was filled to its last byte, so that its end is cut.
     pub(super) is_full: bool,
+    /// [`Seam::Last`] until it is connected with the next one.
     pub(super) seam: Seam<'a>,
 }
 
@@ -75,16 +76,20 @@ pub(super) fn join<'a>(bytes: &'a [u8], fragments: &Fragments) -> Vec<Part<'a>> 
             seam: Seam::Last,
         };
         if let Some(previous) = parts.last_mut() {
-            let is_next = previous_number.is_some() && previous_number == number.checked_sub(1);
-            previous.connect(bytes, is_next.then_some(&part.opening));
+            let is_adjacent = number.checked_sub(1) == previous_number;
+            if is_adjacent {
+                previous.connect(bytes, &part.opening);
+            } else {
+                previous.end_before_gap(bytes);
+            }
         }
         parts.push(part);
         previous_number = Some(number);
         at = end;
     }
-    let has_end = fragments.last() == previous_number;
-    if let Some(last) = parts.last_mut().filter(|_| !has_end) {
-        last.connect(bytes, None);
+    let has_last = fragments.last() == previous_number;
+    if !has_last && let Some(part) = parts.last_mut() {
+        part.end_before_gap(bytes);
     }
     parts
 }
@@ -109,6 +114,7 @@ impl<'a> Opening<'a> {
 
     /// The first value of the first column.
     fn first_value(&self) -> &'a [u8] {
+        // The name, its NUL, and the number of the first row.
         let header = self.name.len().saturating_add(2);
         let values = self.rest.get(header..).unwrap_or_default();
         token(values).map_or(values, |(_, value)| value)
@@ -120,44 +126,39 @@ impl<'a> Part<'a> {
         matches!(self.seam, Seam::Last)
     }
 
-    /// Connects the part with the next one; `None` if that is missing. Leaves out what is repeated
-    /// or may be cut.
-    fn connect(&mut self, bytes: &'a [u8], next: Option<&Opening<'a>>) {
-        let Some(next) = next else {
-            let is_full = self.is_full;
-            self.seam = Seam::Gap { is_full };
-            if is_full {
-                self.drop_text(bytes);
-            }
-            return;
-        };
-        self.seam = if next.section == SERVER {
-            self.connect_pair(bytes, next)
-        } else {
-            self.connect_row(bytes, next)
-                .unwrap_or_else(|| self.connect_column(bytes, next))
-        };
-    }
-
-    /// The next part begins with a pair.
-    fn connect_pair(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Seam<'a> {
-        let body = self.body(bytes);
-        let key_at = last_text(body);
-        let pair_at = key_at.and_then(|end| last_text(body.get(..end)?));
-        // The cut text is a value, or a key.
-        let is_repeated =
-            |at: &usize| text_from(body, *at).is_some_and(|cut| next.rest.starts_with(cut));
-        let cut_at = [pair_at, key_at].into_iter().flatten().find(is_repeated);
-        match cut_at {
-            Some(at) if self.is_full && self.opening.section == SERVER => {
-                self.end = self.start.saturating_add(at);
-                Seam::Pair
-            }
-            _ => Seam::Foreign(next.section),
+    /// Ends the part before a missing one. Leaves out the last text of a full datagram, which may
+    /// be cut.
+    fn end_before_gap(&mut self, bytes: &[u8]) {
+        let is_full = self.is_full;
+        self.seam = Seam::Gap { is_full };
+        if is_full && let Some(last_at) = last_text(self.body(bytes)) {
+            self.leave_out(last_at);
         }
     }
 
-    /// The next part begins with a row of the column that this one ends in, if it does.
+    /// Connects the part with the next one. Leaves out the text that the next one repeats.
+    fn connect(&mut self, bytes: &'a [u8], next: &Opening<'a>) {
+        self.seam = if next.section == SERVER {
+            self.connect_pair(bytes, next)
+        } else if let Some(seam) = self.connect_row(bytes, next) {
+            seam
+        } else {
+            self.connect_column(bytes, next)
+        };
+    }
+
+    /// Connects the part with one that begins with a pair.
+    fn connect_pair(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Seam<'a> {
+        let may_end_in_pair = self.is_full && self.opening.section == SERVER;
+        if may_end_in_pair && let Some(copy_at) = copy_of_pair(self.body(bytes), next) {
+            self.leave_out(copy_at);
+            return Seam::Pair;
+        }
+        Seam::Foreign(next.section)
+    }
+
+    /// Connects the part with one that begins with a row of the column that this one ends in;
+    /// `None` if the next one begins otherwise.
     fn connect_row(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Option<Seam<'a>> {
         if next.name.is_empty() {
             return None;
@@ -167,14 +168,14 @@ impl<'a> Part<'a> {
         }
         let rows_with_copy = next.first_row.checked_add(1)?;
         let body = self.body(bytes);
-        let cut_at = last_text(body)?;
-        let cut = text_from(body, cut_at)?;
-        let is_copy =
-            self.ends_with_rows(bytes, next, rows_with_copy) && next.first_value().starts_with(cut);
-        if !is_copy {
+        let copy_at = last_text(body)?;
+        let copy = text_from(body, copy_at)?;
+        let ends_with_copy = self.ends_with_rows(bytes, next, rows_with_copy)
+            && next.first_value().starts_with(copy);
+        if !ends_with_copy {
             return None;
         }
-        self.end = self.start.saturating_add(cut_at);
+        self.leave_out(copy_at);
         Some(Seam::Row(next.name))
     }
 
@@ -185,21 +186,23 @@ impl<'a> Part<'a> {
         if self.opening.section == next.section && self.opening.name == next.name {
             return self.rows_at_end(body) == Some(rows);
         }
-        // Each row is one text. Before the rows, the header ends with the number of the first row.
-        let Some((header, _)) = last_texts(body, rows).and_then(|at| body.split_at_checked(at))
-        else {
+        // Each row is one text. A header precedes the rows: a name, its NUL, and row 0.
+        let before_rows = last_texts(body, rows).and_then(|at| body.get(..at));
+        let before_name = before_rows
+            .and_then(|before| before.strip_suffix(&[0, 0]))
+            .and_then(|before| before.strip_suffix(next.name));
+        let Some(before) = before_name else {
             return false;
         };
-        let before_name = header
-            .strip_suffix(&[0, 0])
-            .and_then(|header| header.strip_suffix(next.name));
-        before_name
-            .is_some_and(|before| before.ends_with(&[0]) || before.ends_with(&[0, next.section]))
+        let follows_column = before.ends_with(&[0]);
+        let begins_section = before.ends_with(&[0, next.section]);
+        follows_column || begins_section
     }
 
     /// The number of rows up to the end of the part, if it has only the column that it begins with.
     /// `None` if the last row is cut.
     fn rows_at_end(&self, body: &[u8]) -> Option<usize> {
+        // The section's type, the name, its NUL, and the number of the first row.
         let header = self.opening.name.len().saturating_add(3);
         let values = body.get(header..).unwrap_or_default();
         let is_whole = body.len() == header || values.ends_with(&[0]);
@@ -207,42 +210,59 @@ impl<'a> Part<'a> {
         is_whole.then(|| self.opening.first_row.saturating_add(count))
     }
 
-    /// The next part begins with another column or another section.
+    /// Connects the part with one that begins with another column or another section.
     fn connect_column(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Seam<'a> {
         if next.first_row != 0 || next.section > TEAMS {
             return Seam::Foreign(next.section);
         }
-        let mut after_column = false;
-        let body = self.body(bytes);
-        if let Some(at) = last_text(body).filter(|_| self.is_full) {
-            let cut = text_from(body, at);
-            let before = body.get(..at).unwrap_or_default();
-            let follows_column = before.ends_with(&[0, 0]) || before.ends_with(&[0, next.section]);
-            let is_cut_name = cut.is_some_and(|cut| !cut.is_empty() && next.name.starts_with(cut));
-            if follows_column && is_cut_name {
-                self.end = self.start.saturating_add(at);
-                after_column = true;
-            }
+        let copy_at = if self.is_full {
+            copy_of_name(self.body(bytes), next)
+        } else {
+            None
+        };
+        if let Some(copy_at) = copy_at {
+            self.leave_out(copy_at);
         }
         Seam::Begins {
             section: next.section,
-            after_column,
+            after_column: copy_at.is_some(),
         }
     }
 
-    /// Leaves out the last text, which may be cut.
-    fn drop_text(&mut self, bytes: &[u8]) {
-        if let Some(at) = last_text(self.body(bytes)) {
-            self.end = self.start.saturating_add(at);
-        }
+    /// Leaves out the text that starts here in the body, and everything after it.
+    const fn leave_out(&mut self, start_in_body: usize) {
+        self.end = self.start.saturating_add(start_in_body);
     }
 
-    fn body(&self, bytes: &'a [u8]) -> &'a [u8] {
+    fn body<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         bytes.get(self.start..self.end).unwrap_or_default()
     }
 }
 
-/// The text that starts here and ends the body, without its NUL.
+/// The start of the pair at the end of a body, if it is cut and the next part repeats it.
+fn copy_of_pair(body: &[u8], next: &Opening<'_>) -> Option<usize> {
+    let last_at = last_text(body)?;
+    let is_repeated = |at: &usize| {
+        let pair = text_from(body, *at);
+        pair.is_some_and(|pair| next.rest.starts_with(pair))
+    };
+    // The last text is a value, whose key precedes it, or a key.
+    let before_last = last_text(body.get(..last_at)?);
+    before_last.into_iter().chain([last_at]).find(is_repeated)
+}
+
+/// The start of the text at the end of a body, if it is the name of the next column, cut.
+fn copy_of_name(body: &[u8], next: &Opening<'_>) -> Option<usize> {
+    let last_at = last_text(body)?;
+    let cut = text_from(body, last_at)?;
+    let before = body.get(..last_at)?;
+    let follows_column = before.ends_with(&[0, 0]);
+    let begins_section = before.ends_with(&[0, next.section]);
+    let is_cut_name = !cut.is_empty() && next.name.starts_with(cut);
+    (is_cut_name && (follows_column || begins_section)).then_some(last_at)
+}
+
+/// The bytes from here to the end of the body, without the last NUL.
 fn text_from(body: &[u8], start: usize) -> Option<&[u8]> {
     body.get(start..body.len().checked_sub(1)?)
 }
@@ -285,7 +305,7 @@ mod tests {
         let first_part = &mut parts[0];
         first_part.is_full = is_full;
         first_part.end = BODY_AT.saturating_add(first.len());
-        first_part.connect(&bytes, Some(&second));
+        first_part.connect(&bytes, &second);
         (
             first_part.body(&bytes).len(),
             format!("{:?}", first_part.seam),

@@ -16,6 +16,7 @@ use super::wire::sections::{JustCause2Player, PLAYERS, SERVER, TEAMS, just_cause
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
+use crate::options::Dialect;
 use crate::session::Fragments;
 
 /// An accepted reply. The views borrow from it.
@@ -98,7 +99,7 @@ impl Answer {
             }
         }
         let NumberedReply { id, fragments } = reply.ok_or(error)?;
-        let answer = Self::join(id, &fragments, false)?;
+        let answer = Self::join(id, &fragments, Dialect::Standard)?;
         Ok(answer.without_request())
     }
 
@@ -118,29 +119,29 @@ impl Answer {
         Ok(Self::new(id, bytes, reading))
     }
 
-    /// Joins and reads the numbered datagrams of a reply, as far as they have arrived.
-    /// `is_minecraft`: a Minecraft server was asked.
+    /// Joins and reads the numbered datagrams of a reply, as far as they have arrived. `dialect` is
+    /// that of the request.
     pub(crate) fn join(
         id: RequestId,
         fragments: &Fragments,
-        is_minecraft: bool,
+        dialect: Dialect,
     ) -> Result<Self, ParseError> {
         let bytes = fragments.join();
         let limits = &fragments.limits;
         let missing_fragments = fragments.missing(0);
         let has_last = fragments.last().is_some();
         let is_single = fragments.len() == 1 && missing_fragments == 0;
-        let of_single = if is_single {
-            single::numbered(&bytes, is_minecraft, has_last, limits)?
+        let reading_of_single = if is_single {
+            single::numbered(&bytes, dialect, has_last, limits)?
         } else {
             None
         };
-        let mut reading = match of_single {
+        let mut reading = match reading_of_single {
             Some(reading) => reading,
             None => reader::read(&bytes, &join::join(&bytes, fragments), limits)?,
         };
         if fragments.is_mixed() {
-            reading.lose(SERVER, TEAMS);
+            reading.mark_missing(SERVER, TEAMS);
         }
         // Just Cause 2 does not mark the last datagram: there it is the only one.
         reading.missing.end |= !has_last && reading.form != Form::JustCause2;
@@ -233,20 +234,18 @@ impl Answer {
 
     /// Minecraft's basic reply, if it is one.
     pub(crate) fn minecraft_basic(&self) -> Option<Basic<'_>> {
-        let body = self
-            .bytes
-            .get(HEAD..)
-            .filter(|_| self.form == Form::MinecraftBasic);
-        minecraft::basic(body?)
+        if self.form != Form::MinecraftBasic {
+            return None;
+        }
+        minecraft::basic(self.bytes.get(HEAD..)?)
     }
 
     /// Just Cause 2's players, if it is such an answer.
     pub(crate) fn just_cause_2(&self) -> Option<Vec<JustCause2Player<'_>>> {
-        let body = self
-            .bytes
-            .get(BODY_AT..)
-            .filter(|_| self.form == Form::JustCause2)?;
-        let (_, (_, mut players)) = just_cause_2(body).ok()?;
+        if self.form != Form::JustCause2 {
+            return None;
+        }
+        let (_, (_, mut players)) = just_cause_2(self.bytes.get(BODY_AT..)?).ok()?;
         players.truncate(self.index.just_cause_2_players);
         Some(players)
     }
@@ -372,12 +371,11 @@ impl<'a> Table<'a> {
 
     fn cell(self, column: &Column, row: usize) -> Option<&'a [u8]> {
         if row < column.rows {
-            self.cells
-                .get(column.first.saturating_add(row))?
-                .of(self.bytes)
-        } else {
-            (column.closed && row < self.rows).then_some(b"")
+            let cell = self.cells.get(column.first.saturating_add(row))?;
+            return cell.of(self.bytes);
         }
+        let is_empty = column.has_end && row < self.rows;
+        is_empty.then_some(b"")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads the joined parts of a numbered reply as one body: the server's pairs, then two tables.
 //!
 //! An empty value, the end of a column and the end of a section are the same byte, NUL:
-//! [`Reader::empties`] has the rules that tell them apart. A datagram that was shortened in transit
+//! [`Reader::empty_values`] has the rules that tell them apart. A datagram that was shortened in transit
 //! must not count as complete: see [`Reader::check_end`].
 
 use super::index::{Cell, Column, Cursor, Index, Reading};
@@ -48,7 +48,7 @@ pub(super) fn read(
         cursor: Cursor::new(bytes, 0, 0),
         seam: Seam::Last,
         section: SERVER,
-        rows: None,
+        row_count: None,
     };
     for part in parts {
         reader.read_part(part)?;
@@ -67,15 +67,15 @@ struct Reader<'a, 'l> {
     seam: Seam<'a>,
     /// The section that is read.
     section: u8,
-    /// The number of rows of its finished columns.
-    rows: Option<usize>,
+    /// The number of rows of its finished columns; `None` before the end of the first.
+    row_count: Option<usize>,
 }
 
 impl<'a> Reader<'a, '_> {
     fn read_part(&mut self, part: &Part<'a>) -> Result<(), ParseError> {
         self.cursor = Cursor::new(self.bytes, part.start, part.end);
         self.seam = part.seam;
-        let end = self.sections()?;
+        let end = self.read_sections()?;
         if part.is_last() && !self.cursor.is_at_end() {
             self.reading.index.unread = Some(self.cursor.position());
         }
@@ -84,23 +84,25 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Reads sections, which come in the order of their types, each once.
-    fn sections(&mut self) -> Result<End, ParseError> {
+    fn read_sections(&mut self) -> Result<End, ParseError> {
         let mut is_first = true;
         let mut end = End::Malformed;
         while let [kind, ..] = *self.cursor.rest() {
             self.cursor.skip(1);
-            if kind > TEAMS || !is_first && kind <= self.section {
+            let is_out_of_order = !is_first && kind <= self.section;
+            if kind > TEAMS || is_out_of_order {
+                // The section before has its end: the part that cannot be read is the next one.
                 self.section = self.section.saturating_add(1).min(TEAMS);
                 return Ok(End::Malformed);
             }
             if kind != self.section {
-                self.rows = None;
+                self.row_count = None;
             }
             self.section = kind;
             end = if kind == SERVER {
-                self.pairs()?
+                self.read_pairs()?
             } else {
-                self.columns(is_first)?
+                self.read_columns(is_first)?
             };
             is_first = false;
             // Bytes after the last section are not read.
@@ -111,7 +113,7 @@ impl<'a> Reader<'a, '_> {
         Ok(end)
     }
 
-    fn pairs(&mut self) -> Result<End, ParseError> {
+    fn read_pairs(&mut self) -> Result<End, ParseError> {
         loop {
             // If the last key had no value, the end of the section was read as its value.
             let last = self.reading.index.pairs.last();
@@ -134,8 +136,10 @@ impl<'a> Reader<'a, '_> {
         })
     }
 
-    /// `is_first`: the section begins the datagram.
-    fn columns(&mut self, mut is_first: bool) -> Result<End, ParseError> {
+    /// `is_first_section`: the section begins the datagram.
+    fn read_columns(&mut self, is_first_section: bool) -> Result<End, ParseError> {
+        // Only the first column of a datagram may continue that of the one before.
+        let mut may_continue = is_first_section;
         loop {
             if self.cursor.take(nul).is_some() {
                 return Ok(End::Section);
@@ -147,15 +151,18 @@ impl<'a> Reader<'a, '_> {
             let Some((name, first_row)) = self.cursor.take(header) else {
                 return Ok(End::Malformed);
             };
-            // Only the first column of a datagram may continue that of the one before.
-            if first_row != 0 && !is_first {
+            let name_cell = Cell::new(name_at, name.len());
+            if may_continue {
+                self.open_first_column(name_cell, first_row)?;
+            } else if first_row == 0 {
+                self.reading.index.push_column(self.section, name_cell)?;
+            } else {
                 return Ok(End::Malformed);
             }
-            self.open(Cell::new(name_at, name.len()), first_row, is_first)?;
-            is_first = false;
+            may_continue = false;
             let end = match self.seam {
-                Seam::Row(continued) if continued == name => self.continued_rows()?,
-                _ => self.rows()?,
+                Seam::Row(continued) if continued == name => self.read_continued_rows()?,
+                _ => self.read_rows()?,
             };
             if end != End::Column {
                 return Ok(end);
@@ -163,32 +170,32 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Begins a column, or continues the last one of the datagram before.
-    fn open(&mut self, name: Cell, first_row: usize, is_first: bool) -> Result<(), ParseError> {
+    /// Begins the first column of a datagram, or continues the last one of the datagram before.
+    fn open_first_column(&mut self, name: Cell, first_row: usize) -> Result<(), ParseError> {
         let (bytes, section) = (self.bytes, self.section);
         let index = &mut self.reading.index;
         let is_same = |column: &Column| {
             column.section == section && Some(column.name(bytes)) == name.of(bytes)
         };
-        if is_first && index.columns.last().is_some_and(is_same) {
+        if index.columns.last().is_some_and(is_same) {
             index.reopen_column(first_row);
         } else {
             // A repeated column belongs to another reply, with other rows.
-            if is_first && index.columns.iter().any(is_same) {
-                self.rows = None;
+            if index.columns.iter().any(is_same) {
+                self.row_count = None;
             }
             index.push_column(section, name)?;
         }
-        for _ in index.rows()..first_row {
+        for _ in index.rows_of_last_column()..first_row {
             // These rows were in a datagram that was lost or cut.
-            self.reading.lose(section, section);
+            self.reading.mark_missing(section, section);
             self.reading.index.push_cell(Cell::ABSENT, self.limits)?;
         }
         Ok(())
     }
 
     /// Reads the rows of a column that the next datagram continues: each text is a value.
-    fn continued_rows(&mut self) -> Result<End, ParseError> {
+    fn read_continued_rows(&mut self) -> Result<End, ParseError> {
         while let Some(value) = self.cursor.cell(text) {
             self.reading.index.push_cell(value, self.limits)?;
         }
@@ -200,31 +207,32 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Reads the rows of a column up to its end.
-    fn rows(&mut self) -> Result<End, ParseError> {
+    fn read_rows(&mut self) -> Result<End, ParseError> {
         loop {
             while let Some(value) = self.cursor.cell(word) {
                 self.reading.index.push_cell(value, self.limits)?;
             }
             let rest = self.cursor.rest();
-            let run = rest.iter().take_while(|byte| **byte == 0).count();
-            let after = rest.get(run..).unwrap_or_default();
-            if run == 0 && !after.is_empty() {
-                return Ok(End::Malformed);
+            let nuls = rest.iter().take_while(|byte| **byte == 0).count();
+            let after = rest.get(nuls..).unwrap_or_default();
+            if nuls == 0 {
+                let is_at_end = after.is_empty();
+                return Ok(if is_at_end { End::Row } else { End::Malformed });
             }
             // At a cut, an empty value and the end of the first column are the same byte.
             let is_cut = after.is_empty() && matches!(self.seam, Seam::Gap { is_full: true });
-            if run == 0 || is_cut && self.rows.is_none() {
+            if is_cut && self.row_count.is_none() {
                 return Ok(End::Row);
             }
-            let empties = self.empties(run, after).min(run);
-            for _ in 0..empties {
+            let empty_values = self.empty_values(nuls, after).min(nuls);
+            for _ in 0..empty_values {
                 if let Some(empty) = self.cursor.cell(text) {
                     self.reading.index.push_cell(empty, self.limits)?;
                 }
             }
-            if empties < run {
+            if empty_values < nuls {
                 self.cursor.skip(1);
-                self.close();
+                self.end_column();
                 return Ok(End::Column);
             }
         }
@@ -232,44 +240,43 @@ impl<'a> Reader<'a, '_> {
 
     /// Ends a column. Columns of a section have the same number of rows: if one differs, a value
     /// was read as the name of a column.
-    fn close(&mut self) {
+    fn end_column(&mut self) {
         let Some(column) = self.reading.index.columns.last_mut() else {
             return;
         };
-        column.closed = true;
-        let rows = Some(column.rows);
-        if self.rows.is_some() && self.rows != rows {
-            self.reading.lose(self.section, self.section);
+        column.has_end = true;
+        let rows = column.rows;
+        let known_rows = self.row_count.unwrap_or(rows);
+        if rows != known_rows {
+            self.reading.mark_missing(self.section, self.section);
         }
-        self.rows = self.rows.max(rows);
+        self.row_count = Some(rows.max(known_rows));
     }
 
-    /// The number of empty values among the `run` NULs, where a value is expected; the next NUL
-    /// ends the column. `after`: the bytes after them.
+    /// The number of empty values among these NULs, where a value is expected; the next NUL ends
+    /// the column. `after`: the bytes after them.
     ///
     /// The first rule that fits decides:
     ///
     /// | what follows | empty values |
     /// |---|---|
     /// | anything, and the number of rows is known from a column before | as many as rows are missing |
-    /// | the end of the datagram | see [`Self::empties_before_end`] |
+    /// | the end of the datagram | see [`Self::empty_values_before_end`] |
     /// | the type of a later section | all except the ends of column and section |
     /// | a header | all except the column's end |
     /// | a text that is cut with its datagram | all except the column's end: too few rows rather than too many |
     /// | a value | all |
-    fn empties(&self, run: usize, after: &[u8]) -> usize {
-        let rows = self.reading.index.rows();
-        if let Some(known) = self.rows {
+    fn empty_values(&self, nuls: usize, after: &[u8]) -> usize {
+        let rows = self.reading.index.rows_of_last_column();
+        if let Some(known) = self.row_count {
             return known.saturating_sub(rows);
         }
-        if after.is_empty() {
-            return self.empties_before_end(run);
-        }
-        let is_next_section = after
-            .first()
-            .is_some_and(|&kind| kind <= TEAMS && kind > self.section);
-        if is_next_section && run >= 2 {
-            return run.saturating_sub(2);
+        let Some(&first) = after.first() else {
+            return self.empty_values_before_end(nuls);
+        };
+        let is_later_section = first <= TEAMS && first > self.section;
+        if is_later_section && nuls >= 2 {
+            return nuls.saturating_sub(2);
         }
         // In the middle of a datagram, a column starts at row 0.
         let (rest, name) = token(after).unwrap_or_default();
@@ -277,19 +284,19 @@ impl<'a> Reader<'a, '_> {
         let is_cut_name = is_field_name(name) && rest.len() == 1;
         let is_cut_text = rest.is_empty();
         if is_header || is_cut_name || is_cut_text {
-            return run.saturating_sub(1);
+            return nuls.saturating_sub(1);
         }
-        run
+        nuls
     }
 
     /// The number of empty values before the end of a datagram. The last two NULs end the column
     /// and the section, or one of them is the first byte of a name that was cut.
-    fn empties_before_end(&self, run: usize) -> usize {
+    fn empty_values_before_end(&self, nuls: usize) -> usize {
         match self.seam {
             Seam::Begins {
                 after_column: true, ..
-            } => run.saturating_sub(1),
-            _ => run.saturating_sub(2),
+            } => nuls.saturating_sub(1),
+            _ => nuls.saturating_sub(2),
         }
     }
 
@@ -297,25 +304,33 @@ impl<'a> Reader<'a, '_> {
     /// section begins, or where the one before was full; this crate's server also in a row.
     fn check_end(&mut self, part: &Part<'_>, end: End) {
         let section = self.section;
-        let following = section.saturating_add(1);
         match part.seam {
             Seam::Last => self.check_last(part, end),
             Seam::Gap { .. } => {}
-            Seam::Row(name) if end == End::Row && self.is_in_column(name) => {}
-            Seam::Pair if end == End::Pairs => {}
+            Seam::Row(name) => {
+                if end != End::Row || !self.is_in_column(name) {
+                    self.reading.mark_missing(section, section);
+                }
+            }
+            Seam::Pair => {
+                if end != End::Pairs {
+                    self.reading.mark_missing(section, section);
+                }
+            }
             Seam::Begins { section: next, .. } => {
+                let is_same = next == section;
+                let is_following = next == section.saturating_add(1);
                 let fits = match end {
-                    End::Section => next == following || part.is_full && next == section,
-                    End::Column => part.is_full && (next == following || next == section),
-                    End::Pairs => part.is_full && next == following,
+                    End::Section => is_following || part.is_full && is_same,
+                    End::Column => part.is_full && (is_following || is_same),
+                    End::Pairs => part.is_full && is_following,
                     End::Row | End::Malformed => false,
                 };
                 if !fits {
-                    self.reading.lose(section, next);
+                    self.reading.mark_missing(section, next);
                 }
             }
-            Seam::Row(_) | Seam::Pair => self.reading.lose(section, section),
-            Seam::Foreign(next) => self.reading.lose(section, next),
+            Seam::Foreign(next) => self.reading.mark_missing(section, next),
         }
     }
 
@@ -327,15 +342,24 @@ impl<'a> Reader<'a, '_> {
 
     /// Checks that the last part ends where a reply does.
     fn check_last(&mut self, part: &Part<'_>, end: End) {
-        let length = part.end.saturating_sub(part.start).saturating_add(BODY_AT);
-        // A full datagram has no room for the end of the last section.
-        let is_full = length == MAX_DATAGRAM;
-        // This crate's server leaves out the end when it has left out something else.
-        self.reading.missing.end |= end == End::Column && self.section == TEAMS && !is_full;
+        let is_last_section = self.section == TEAMS;
         match end {
-            End::Section | End::Column if self.section == TEAMS => {}
-            End::Section => self.reading.lose(self.section.saturating_add(1), TEAMS),
-            _ => self.reading.lose(self.section, TEAMS),
+            End::Section if is_last_section => {}
+            End::Column if is_last_section => {
+                let length = part.end.saturating_sub(part.start).saturating_add(BODY_AT);
+                // A full datagram has no room for the end of the section. In a shorter one, this
+                // crate's server leaves out the end if it has left out something else.
+                if length != MAX_DATAGRAM {
+                    self.reading.missing.end = true;
+                }
+            }
+            End::Section => {
+                let following = self.section.saturating_add(1);
+                self.reading.mark_missing(following, TEAMS);
+            }
+            End::Column | End::Pairs | End::Row | End::Malformed => {
+                self.reading.mark_missing(self.section, TEAMS);
+            }
         }
     }
 }

@@ -7,13 +7,14 @@ use nom::number::complete::be_u16;
 use super::index::{Cell, Cursor, Index, Pair, Reading};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::form::Form;
-use crate::gamespy4::wire::minecraft::{self, Full};
+use crate::gamespy4::wire::minecraft::{self, Full, Players};
 use crate::gamespy4::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
     LegacyHead, PLAYERS, SERVER, TEAMS, just_cause_2, legacy_head, nul, pair, rows_without_count,
     text,
 };
 use crate::limits::Limits;
+use crate::options::Dialect;
 
 /// Reads a reply without a number.
 pub(super) fn unnumbered(bytes: &[u8], limits: &Limits) -> Result<Reading, ParseError> {
@@ -28,17 +29,19 @@ pub(super) fn unnumbered(bytes: &[u8], limits: &Limits) -> Result<Reading, Parse
 
 /// Reads the only numbered datagram of a reply, if it has another layout than sections.
 ///
-/// `is_minecraft`: a Minecraft server was asked. `is_last`: the datagram is marked as the last.
+/// `dialect` is that of the request. `is_last`: the datagram is marked as the last.
 pub(super) fn numbered(
     bytes: &[u8],
-    is_minecraft: bool,
+    dialect: Dialect,
     is_last: bool,
     limits: &Limits,
 ) -> Result<Option<Reading>, ParseError> {
     let body = bytes.get(BODY_AT..).unwrap_or_default();
-    if let Some(full) = minecraft::full_if_minecraft(body, is_minecraft) {
+    let is_minecraft_asked = dialect == Dialect::Minecraft;
+    if let Some(full) = minecraft::full_if_minecraft(body, is_minecraft_asked) {
         return minecraft_full(&full, limits).map(Some);
     }
+    // Just Cause 2 does not mark its datagram as the last.
     if is_last {
         return Ok(None);
     }
@@ -48,12 +51,27 @@ pub(super) fn numbered(
 /// The full reply of a Minecraft server: no teams.
 fn minecraft_full(full: &Full<'_>, limits: &Limits) -> Result<Reading, ParseError> {
     let mut reading = Reading::new(Form::MinecraftFull);
-    let names = full
-        .players
-        .as_ref()
-        .map_or(0, |players| players.names.len());
-    let max_cells = names.min(limits.max_players());
+    let names = full.players.as_ref().map(|players| players.names.len());
+    let max_cells = names.unwrap_or_default().min(limits.max_players());
     reading.index = Index::with_room(full.spans.len(), 1, max_cells);
+    push_pairs(full, limits, &mut reading.index)?;
+    match &full.players {
+        Some(players) => {
+            if !full.has_pairs_end {
+                reading.mark_missing(SERVER, SERVER);
+            }
+            read_players(players, limits, &mut reading)?;
+            if !players.rest.is_empty() {
+                reading.index.unread = Some(BODY_AT.saturating_add(full.names_end()));
+            }
+        }
+        None if full.has_pairs_end => reading.mark_missing(PLAYERS, TEAMS),
+        None => reading.mark_missing(SERVER, TEAMS),
+    }
+    Ok(reading)
+}
+
+fn push_pairs(full: &Full<'_>, limits: &Limits, index: &mut Index) -> Result<(), ParseError> {
     for span in &full.spans {
         let key_at = BODY_AT.saturating_add(span.key_at);
         let value_at = BODY_AT.saturating_add(span.value_at);
@@ -62,33 +80,31 @@ fn minecraft_full(full: &Full<'_>, limits: &Limits) -> Result<Reading, ParseErro
             key: Cell::new(key_at, key_length),
             value: Cell::new(value_at, span.end.saturating_sub(span.value_at)),
         };
-        reading.index.push_pair(pair, limits)?;
+        index.push_pair(pair, limits)?;
     }
-    let Some(players) = &full.players else {
-        let first = if full.has_pairs_end { PLAYERS } else { SERVER };
-        reading.lose(first, TEAMS);
-        return Ok(reading);
-    };
+    Ok(())
+}
+
+/// Reads the names of the players. Those over the limit are left out: proxies list everybody on
+/// their servers.
+fn read_players(
+    players: &Players<'_>,
+    limits: &Limits,
+    reading: &mut Reading,
+) -> Result<(), ParseError> {
     reading.index.push_column(PLAYERS, Cell::ABSENT)?;
     let mut at = BODY_AT.saturating_add(players.start);
-    // Proxies list everybody on their servers.
     for name in players.names.iter().take(limits.max_players()) {
         reading.index.push_cell(Cell::new(at, name.len()), limits)?;
         at = at.saturating_add(name.len()).saturating_add(1);
     }
-    if !full.has_pairs_end {
-        reading.lose(SERVER, SERVER);
-    }
     if players.names.len() > limits.max_players() {
-        reading.lose(PLAYERS, PLAYERS);
+        reading.mark_missing(PLAYERS, PLAYERS);
     }
     if !players.are_whole() {
-        reading.lose(PLAYERS, TEAMS);
+        reading.mark_missing(PLAYERS, TEAMS);
     }
-    if !players.rest.is_empty() {
-        reading.index.unread = Some(BODY_AT.saturating_add(full.names_end()));
-    }
-    Ok(reading)
+    Ok(())
 }
 
 /// The pairs of Just Cause 2's reply, and the number of its players. The players are not texts, and
@@ -104,7 +120,7 @@ fn just_cause_2_pairs(
     let mut reading = Reading::new(Form::JustCause2);
     let limit = limits.max_players();
     if players.len() > limit {
-        reading.lose(PLAYERS, PLAYERS);
+        reading.mark_missing(PLAYERS, PLAYERS);
     }
     reading.index.just_cause_2_players = players.len().min(limit);
     let mut cursor = Cursor::new(bytes, BODY_AT.saturating_add(1), bytes.len());
@@ -153,25 +169,27 @@ impl<'a, 'l> Legacy<'a, 'l> {
             let cut_short = ParseErrorKind::CutShort("the reply: no key with a value");
             return Err(ParseError::new(cut_short, HEAD));
         }
-        let mut tables = [Table::Cut; 2];
-        if has_pairs_end {
-            let [players, teams] = &mut tables;
-            *players = legacy.table(PLAYERS)?;
-            if *players != Table::Cut {
-                *teams = legacy.table(TEAMS)?;
-            }
-        }
+        let players = if has_pairs_end {
+            legacy.table(PLAYERS)?
+        } else {
+            Table::Cut
+        };
+        let teams = match players {
+            Table::Counted | Table::Uncounted => legacy.table(TEAMS)?,
+            Table::Cut => Table::Cut,
+        };
         let mut reading = Reading::new(Form::Legacy);
         if !has_pairs_end {
-            reading.lose(SERVER, SERVER);
+            reading.mark_missing(SERVER, SERVER);
         }
-        for (section, table) in (PLAYERS..).zip(tables) {
-            if table == Table::Cut {
-                reading.lose(section, section);
-            }
+        if players == Table::Cut {
+            reading.mark_missing(PLAYERS, PLAYERS);
         }
-        // GameSpy's own code may have cut the reply there. Only counts of rows would show it.
-        let has_counts = tables == [Table::Counted; 2];
+        if teams == Table::Cut {
+            reading.mark_missing(TEAMS, TEAMS);
+        }
+        // GameSpy's own code may have cut a full datagram. Only counts of rows would show it.
+        let has_counts = players == Table::Counted && teams == Table::Counted;
         reading.missing.end = bytes.len() >= MAX_DATAGRAM && !has_counts;
         reading.index = legacy.index;
         if !legacy.cursor.is_at_end() {
