@@ -41,10 +41,11 @@ pub(super) struct Portion {
 }
 
 impl<'a> Content<'a> {
-    /// Takes the output of `put_content`: a template whose datagrams are a byte that is 1 if the
-    /// content is cut, the required keys, the rules, and one column each.
-    pub(super) fn new(content: &'a Template, layout: Layout) -> Self {
-        let mut parts = content.iter();
+    /// Reads what [`content`](super::from_status::content) has written. The template has no
+    /// datagrams but the parts of the content: a byte that is 1 if the content is cut, the required
+    /// keys, the rules, then each column.
+    pub(super) fn new(written: &'a Template, layout: Layout) -> Self {
+        let mut parts = written.iter();
         let is_cut = parts.next() == Some(&[1]);
         let required = parts.next().unwrap_or_default();
         let rules = parts.next().unwrap_or_default();
@@ -86,7 +87,7 @@ impl<'a> Content<'a> {
     /// All of it.
     pub(super) fn whole(&self) -> Portion {
         Portion {
-            players: rows(&self.players),
+            players: row_count(&self.players),
             rule_bytes: self.rules.len(),
         }
     }
@@ -107,21 +108,21 @@ impl<'a> Content<'a> {
             max_body,
             template,
         };
-        writer.next(SERVER);
-        writer.server(self.pairs(portion));
-        writer.table(PLAYERS, &self.players, portion.players);
-        if !is_minecraft {
-            writer.table(TEAMS, &self.teams, usize::MAX);
+        writer.begin_datagram(SERVER);
+        writer.put_server(self.pairs(portion));
+        writer.put_table(PLAYERS, &self.players, portion.players);
+        if is_minecraft {
+            writer.remove_end();
+            if !is_cut {
+                writer.mark_last();
+            }
+            return;
         }
-        let number_at = writer.body_at.saturating_sub(1);
-        let lacks_end = is_cut || is_minecraft;
-        if lacks_end {
-            template.bytes.pop();
+        writer.put_table(TEAMS, &self.teams, usize::MAX);
+        if is_cut {
+            writer.remove_end();
         }
-        let lacks_mark = is_cut && is_minecraft;
-        if !lacks_mark && let Some(number) = template.bytes.get_mut(number_at) {
-            *number |= LAST;
-        }
+        writer.mark_last();
     }
 
     /// Writes the requested lists in one datagram (QR2 SDK, qr2.c, `qr_build_partial_query_reply`).
@@ -135,8 +136,8 @@ impl<'a> Content<'a> {
             .min(MAX_DATAGRAM.saturating_sub(1))
             .saturating_sub(HEAD);
         let mut tables = Vec::new();
-        legacy_table(&self.players, keys.players, room, &mut tables);
-        legacy_table(&self.teams, keys.teams, room, &mut tables);
+        put_legacy_table(&self.players, keys.players, room, &mut tables);
+        put_legacy_table(&self.teams, keys.teams, room, &mut tables);
         let whole = self.whole();
         let room_for_rules = room
             .saturating_sub(self.required.len())
@@ -220,19 +221,32 @@ struct Writer<'t> {
 }
 
 impl Writer<'_> {
+    /// The number of bytes that the current datagram can still hold.
     fn room(&self) -> usize {
-        self.max_body
-            .saturating_sub(self.template.bytes.len().saturating_sub(self.body_at))
+        let body_length = self.template.bytes.len().saturating_sub(self.body_at);
+        self.max_body.saturating_sub(body_length)
     }
 
-    /// Begins a datagram with a section.
-    fn next(&mut self, section: u8) {
-        put_data_head(
-            u8::try_from(self.template.len()).unwrap_or(u8::MAX),
-            self.template,
-        );
+    /// Begins the next datagram, with a section.
+    fn begin_datagram(&mut self, section: u8) {
+        let number = u8::try_from(self.template.len()).unwrap_or(u8::MAX);
+        put_data_head(number, self.template);
         self.body_at = self.template.bytes.len();
         self.put(&[section]);
+    }
+
+    /// Removes the end of the section that was written last.
+    fn remove_end(&mut self) {
+        self.template.bytes.pop();
+    }
+
+    /// Marks the current datagram as the last.
+    fn mark_last(&mut self) {
+        // The number of the datagram precedes its body.
+        let number_at = self.body_at.saturating_sub(1);
+        if let Some(number) = self.template.bytes.get_mut(number_at) {
+            *number |= LAST;
+        }
     }
 
     fn put(&mut self, bytes: &[u8]) {
@@ -242,34 +256,36 @@ impl Writer<'_> {
     /// Fills the datagram with the beginning of an item and a NUL. The next one repeats the item.
     fn put_cut(&mut self, item: &[u8]) {
         let item = item.strip_suffix(&[0]).unwrap_or(item);
-        self.put(item.get(..self.room().saturating_sub(1)).unwrap_or(item));
+        let room_before_nul = self.room().saturating_sub(1);
+        self.put(item.get(..room_before_nul).unwrap_or(item));
         if self.room() > 0 {
             self.put(&[0]);
         }
     }
 
-    fn server<'a>(&mut self, pairs: impl Iterator<Item = &'a [u8]>) {
+    fn put_server<'a>(&mut self, pairs: impl Iterator<Item = &'a [u8]>) {
         for pair in pairs {
             // As in GameSpy's own code, a pair that fits exactly counts as cut.
             if pair.len() >= self.room() {
                 self.put_cut(pair);
-                self.next(SERVER);
+                self.begin_datagram(SERVER);
             }
             self.put(pair);
         }
         self.put(&[0]);
     }
 
-    fn table(&mut self, section: u8, fields: &[&[u8]], rows: usize) {
-        if self.room() < min_room(fields, rows) {
-            self.next(section);
+    /// Writes a section of columns, with at most `max_rows` rows.
+    fn put_table(&mut self, section: u8, columns: &[&[u8]], max_rows: usize) {
+        if self.room() < min_room(columns, max_rows) {
+            self.begin_datagram(section);
         } else {
             self.put(&[section]);
         }
-        for (index, field) in fields.iter().enumerate() {
-            self.header(field, 0);
-            let next = fields.get(index.saturating_add(1));
-            self.rows(section, field, rows, length_after_column(next));
+        for (index, column) in columns.iter().enumerate() {
+            self.put_header(column, 0);
+            let next = columns.get(index.saturating_add(1));
+            self.put_rows(section, column, max_rows, length_after_column(next));
             self.put(&[0]);
         }
         self.put(&[0]);
@@ -277,35 +293,36 @@ impl Writer<'_> {
 
     /// Writes the rows of a column. The last one needs space for `length_after` bytes after it.
     /// Otherwise a datagram could end with a column or a header; it must end in a row.
-    fn rows(&mut self, section: u8, field: &[u8], rows: usize, length_after: usize) {
-        let mut values = values(field).take(rows).enumerate().peekable();
+    fn put_rows(&mut self, section: u8, column: &[u8], max_rows: usize, length_after: usize) {
+        let mut values = values(column).take(max_rows).enumerate().peekable();
         while let Some((row, value)) = values.next() {
             let is_last = values.peek().is_none();
             let reserved = if is_last { length_after } else { 0 };
             if value.len().saturating_add(reserved) >= self.room() {
                 self.put_cut(value);
-                self.next(section);
-                self.header(field, row);
+                self.begin_datagram(section);
+                self.put_header(column, row);
             }
             self.put(value);
         }
     }
 
-    fn header(&mut self, field: &[u8], row: usize) {
-        self.put(name(field));
-        self.put(&[u8::try_from(row).unwrap_or(u8::MAX)]);
+    fn put_header(&mut self, column: &[u8], first_row: usize) {
+        self.put(name(column));
+        self.put(&[u8::try_from(first_row).unwrap_or(u8::MAX)]);
     }
 }
 
 /// The minimum space in which a table begins.
-fn min_room(fields: &[&[u8]], rows: usize) -> usize {
-    let first = fields.first();
-    let has_rows = first.is_some_and(|field| values(field).take(rows).next().is_some());
+fn min_room(columns: &[&[u8]], max_rows: usize) -> usize {
+    let has_values = |column: &&[u8]| values(column).next().is_some();
+    let has_rows = max_rows > 0 && columns.first().is_some_and(has_values);
     if has_rows {
         return MIN_ROOM;
     }
     // Without rows there is nothing to repeat in the next datagram: all headers stay together.
-    let headers = fields.iter().map(|field| header_length(field));
+    let headers = columns.iter().map(|column| header_length(column));
+    // The section's type precedes the headers, and its end follows them.
     headers.fold(2, usize::saturating_add).max(MIN_ROOM)
 }
 
@@ -333,47 +350,47 @@ fn name_of(id: u8) -> Option<&'static [u8]> {
     NAMES.get(usize::from(id).checked_sub(1)?).copied()
 }
 
-/// Appends a table, up to the value that exceeds `room`.
-fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
-    let mut columns: Vec<_> = match list {
+/// Appends a table with the columns of a list, up to the value that exceeds `room`.
+fn put_legacy_table(columns: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
+    let mut values_left: Vec<_> = match list {
         KeyList::None => return,
-        KeyList::All => fields.iter().map(|field| values(field)).collect(),
+        KeyList::All => columns.iter().map(|column| values(column)).collect(),
         KeyList::Ids(ids) => {
-            let columns = ids.iter().map(|id| column_of(fields, *id));
-            columns.map(values).collect()
+            let requested = ids.iter().map(|id| column_of(columns, *id));
+            requested.map(values).collect()
         }
     };
-    let rows = rows(fields);
+    let rows = row_count(columns);
     out.extend_from_slice(&u16::try_from(rows).unwrap_or(u16::MAX).to_be_bytes());
     if list == KeyList::All {
-        for field in fields {
-            out.extend_from_slice(name(field));
+        for column in columns {
+            out.extend_from_slice(name(column));
         }
         out.push(0);
     }
     for _ in 0..rows {
-        for column in &mut columns {
+        for values in &mut values_left {
             if out.len() > room {
                 return;
             }
-            out.extend_from_slice(column.next().unwrap_or(&[0]));
+            out.extend_from_slice(values.next().unwrap_or(&[0]));
         }
     }
 }
 
 /// The column with this id; empty if there is none.
-fn column_of<'a>(fields: &[&'a [u8]], id: u8) -> &'a [u8] {
+fn column_of<'a>(columns: &[&'a [u8]], id: u8) -> &'a [u8] {
     let Some(wanted) = name_of(id) else {
         return &[];
     };
-    let mut fields = fields.iter().copied();
-    let column = fields.find(|field| name(field).strip_suffix(&[0]) == Some(wanted));
+    let mut columns = columns.iter().copied();
+    let column = columns.find(|column| name(column).strip_suffix(&[0]) == Some(wanted));
     column.unwrap_or_default()
 }
 
 /// The number of rows of a table.
-fn rows(fields: &[&[u8]]) -> usize {
-    fields.first().map_or(0, |field| values(field).count())
+fn row_count(columns: &[&[u8]]) -> usize {
+    columns.first().map_or(0, |column| values(column).count())
 }
 
 /// Keys with their values.
