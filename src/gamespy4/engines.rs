@@ -205,6 +205,24 @@ pub(super) enum Field {
 
 impl Field {
     pub(super) const COUNT: usize = Self::Rule as usize + 1;
+
+    /// Whether the value is a text: a part of it still means something, unlike a part of a number.
+    #[cfg(feature = "serve")]
+    pub(super) const fn is_text(self) -> bool {
+        matches!(
+            self,
+            Self::Name
+                | Self::Title
+                | Self::Map
+                | Self::Game
+                | Self::ModName
+                | Self::Software
+                | Self::GameType
+                | Self::MutatorNames
+                | Self::FirstTeam
+                | Self::SecondTeam
+        )
+    }
 }
 
 /// A column of the players.
@@ -342,18 +360,18 @@ impl Profile {
     pub(super) fn is_foreign_mark(&self, key: Key, value: &[u8]) -> bool {
         let mut pair = Known::new();
         pair.insert(key.as_str().as_bytes(), value);
-        let mut profiles = PROFILES.into_iter();
+        if self.has_mark_in(&pair) {
+            return false;
+        }
         let is_of_other =
             |profile: &Self| profile.has_mark_in(&pair) && profile.has_other_keys(self);
-        !self.has_mark_in(&pair) && profiles.any(is_of_other)
+        PROFILES.into_iter().any(is_of_other)
     }
 
     /// Whether one of these keys is a mark of the profile.
     #[cfg(feature = "serve")]
     fn has_mark_in(&self, known: &Known<'_>) -> bool {
-        let marks = self.marks.iter();
-        let mut by_keys = marks.filter(|mark| !matches!(mark, Mark::Form(_)));
-        by_keys.any(|mark| mark.is_in(Form::Sections, known))
+        self.marks.iter().any(|mark| mark.is_in_keys(known))
     }
 
     #[cfg(feature = "serve")]
@@ -373,6 +391,14 @@ impl Mark {
     fn is_in(&self, form: Form, known: &Known<'_>) -> bool {
         match self {
             Self::Form(layout) => form == *layout,
+            Self::Keys(_) | Self::Prefix(..) => self.is_in_keys(known),
+        }
+    }
+
+    /// Whether the mark is a key, and one of these.
+    fn is_in_keys(&self, known: &Known<'_>) -> bool {
+        match self {
+            Self::Form(_) => false,
             Self::Keys(keys) => keys.iter().any(|key| known.get(*key).is_some()),
             Self::Prefix(key, prefix) => {
                 let start = known.get(*key).and_then(|value| value.get(..prefix.len()));
@@ -527,16 +553,16 @@ const BATTLEFIELD: Profile = Profile {
         Key::Bf2Bots,
     ])],
     usual: &[],
-    own: &battlefield([
-        Key::Bf2Dedicated,
-        Key::Bf2AntiCheat,
-        Key::Bf2ScoreLimit,
-        Key::Bf2Team1,
-        Key::Bf2Team2,
-        Key::Bf2Bots,
-        Key::Bf2ReservedSlots,
-        Key::Bf2CoopBotCount,
-    ]),
+    own: &battlefield(BattlefieldKeys {
+        dedicated: Key::Bf2Dedicated,
+        anti_cheat: Key::Bf2AntiCheat,
+        score_limit: Key::Bf2ScoreLimit,
+        first_team: Key::Bf2Team1,
+        second_team: Key::Bf2Team2,
+        has_bots: Key::Bf2Bots,
+        private_slots: Key::Bf2ReservedSlots,
+        bot_count: Key::Bf2CoopBotCount,
+    }),
     columns: &[
         column("player_", PlayerField::Name, b' '),
         column("score_", PlayerField::Score, b'0'),
@@ -564,35 +590,35 @@ static BATTLEFIELD_2142: Profile = Profile {
         Key::Bf2142ScoreLimit,
         Key::Bf2142Bots,
     ])],
-    own: &battlefield([
-        Key::Bf2142Dedicated,
-        Key::Bf2142AntiCheat,
-        Key::Bf2142ScoreLimit,
-        Key::Bf2142Team1,
-        Key::Bf2142Team2,
-        Key::Bf2142Bots,
-        Key::Bf2142ReservedSlots,
-        Key::Bf2142CoopBotCount,
-    ]),
+    own: &battlefield(BattlefieldKeys {
+        dedicated: Key::Bf2142Dedicated,
+        anti_cheat: Key::Bf2142AntiCheat,
+        score_limit: Key::Bf2142ScoreLimit,
+        first_team: Key::Bf2142Team1,
+        second_team: Key::Bf2142Team2,
+        has_bots: Key::Bf2142Bots,
+        private_slots: Key::Bf2142ReservedSlots,
+        bot_count: Key::Bf2142CoopBotCount,
+    }),
     unmodified: &["bf2142"],
     source: "github.com/Dankr4d/BF2142Unlocker, gspy.nim",
     ..BATTLEFIELD
 };
 
-/// The keys of Battlefield 2 and 2142, in the order of the wire. The names of eight keys begin with
-/// the name of the game: dedicated, anti-cheat, score limit, both teams, bots, reserved slots,
-/// number of bots.
-const fn battlefield(named: [Key; 8]) -> [Entry; 21] {
-    let [
-        dedicated,
-        anti_cheat,
-        score_limit,
-        first,
-        second,
-        bots,
-        reserved,
-        bot_count,
-    ] = named;
+/// The keys of Battlefield 2 and 2142 that begin with the name of the game.
+struct BattlefieldKeys {
+    dedicated: Key,
+    anti_cheat: Key,
+    score_limit: Key,
+    first_team: Key,
+    second_team: Key,
+    has_bots: Key,
+    private_slots: Key,
+    bot_count: Key,
+}
+
+/// The keys of Battlefield 2 and 2142, in the order of the wire.
+const fn battlefield(own: BattlefieldKeys) -> [Entry; 21] {
     [
         both(Key::HostName, Field::Name).or(""),
         both(Key::GameName, Field::Game),
@@ -606,14 +632,14 @@ const fn battlefield(named: [Key; 8]) -> [Entry; 21] {
         both(Key::Password, Field::Password),
         both(Key::TimeLimit, Field::TimeLimitInSeconds),
         both(Key::HostPort, Field::GamePort),
-        both(dedicated, Field::Dedicated),
-        both(anti_cheat, Field::AntiCheat),
-        both(score_limit, Field::ScoreLimit),
-        both(first, Field::FirstTeam),
-        both(second, Field::SecondTeam),
-        both(bots, Field::HasBots),
-        both(reserved, Field::PrivateSlots),
-        both(bot_count, Field::BotCount),
+        both(own.dedicated, Field::Dedicated),
+        both(own.anti_cheat, Field::AntiCheat),
+        both(own.score_limit, Field::ScoreLimit),
+        both(own.first_team, Field::FirstTeam),
+        both(own.second_team, Field::SecondTeam),
+        both(own.has_bots, Field::HasBots),
+        both(own.private_slots, Field::PrivateSlots),
+        both(own.bot_count, Field::BotCount),
         read(Key::SvPunkbuster, Field::AntiCheat),
     ]
 }
