@@ -6,14 +6,14 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::engines::{Entry, Field, Known, Profile};
-use crate::model::{Charset, Text, TextRef};
+use crate::model::{Charset, ServerStatus, Text, TextRef};
 use crate::text::number;
 
-/// Passes a macro the fields of a status that are read from keys and written as one of them, each
-/// with the meanings of its keys. Of several meanings, the first with a value counts.
+/// Passes a macro the simple fields of a status, each with the meanings of its keys. They are read
+/// from one key and written as one key. Of several meanings, the first with a value counts.
 ///
-/// The name, the modification, the mutators and the counts of players are not among them, because
-/// they depend on several keys.
+/// The name, the modification, the mutators and the counts of players are not simple: they depend
+/// on several keys.
 macro_rules! each_field {
     ($visit:ident) => {
         $visit! {
@@ -35,7 +35,38 @@ macro_rules! each_field {
     };
 }
 
-pub(super) use each_field;
+/// The value of a simple field as it is written under this key; `None` if the status has none, or
+/// the field is not simple.
+#[cfg(feature = "serve")]
+pub(super) fn write<'a>(entry: &Entry, status: &'a ServerStatus) -> Option<Cow<'a, [u8]>> {
+    macro_rules! write_field {
+        ($($name:ident: $($field:ident),+;)+) => {
+            match entry.field {
+                $($(Field::$field)|+ => status.$name.as_ref()?.write(entry),)+
+                _ => None,
+            }
+        };
+    }
+    each_field!(write_field)
+}
+
+/// Whether clients would read another value of a simple field from a reply that also has a key of
+/// the field with this value.
+#[cfg(feature = "serve")]
+pub(super) fn is_contradicted(field: Field, status: &ServerStatus, value: &[u8]) -> bool {
+    macro_rules! is_field_contradicted {
+        ($($name:ident: $($field:ident),+;)+) => {
+            match field {
+                $($(Field::$field)|+ => {
+                    let known = status.$name.as_ref();
+                    known.is_some_and(|known| known.is_contradicted(value))
+                })+
+                _ => false,
+            }
+        };
+    }
+    each_field!(is_field_contradicted)
+}
 
 /// The values of the keys that a profile names.
 pub(super) struct Fields<'a> {
@@ -68,19 +99,29 @@ impl<'a> Fields<'a> {
 
     /// The first value of a field that is not empty, else an empty one.
     #[inline]
-    pub(super) fn get_any(&self, field: Field) -> Option<&'a [u8]> {
+    pub(super) fn get_or_empty(&self, field: Field) -> Option<&'a [u8]> {
         self.values.get(field as usize).copied().flatten()
     }
 
     /// The first value of a field that is not empty.
     #[inline]
     pub(super) fn get(&self, field: Field) -> Option<&'a [u8]> {
-        self.get_any(field).filter(|value| !value.is_empty())
+        self.get_or_empty(field).filter(|value| !value.is_empty())
     }
 
     /// The first of several fields that has a value.
     pub(super) fn first(&self, fields: &[Field]) -> Option<&'a [u8]> {
         fields.iter().find_map(|field| self.get(*field))
+    }
+
+    /// Fills the simple fields of a status.
+    pub(super) fn fill(&self, status: &mut ServerStatus) {
+        macro_rules! fill {
+            ($($name:ident: $($field:ident),+;)+) => {
+                $(status.$name = None$(.or_else(|| Value::read(Field::$field, self)))+;)+
+            };
+        }
+        each_field!(fill);
     }
 
     pub(super) fn number<T: TryFrom<i64>>(&self, field: Field) -> Option<T> {
@@ -103,6 +144,12 @@ pub(super) trait Value: Sized {
 
     /// The value as it is written under a key; `None` if it cannot be.
     fn write(&self, entry: &Entry) -> Option<Cow<'_, [u8]>>;
+
+    /// Whether one more key with this value changes what clients read. Usually the first key
+    /// counts.
+    fn is_contradicted(&self, _value: &[u8]) -> bool {
+        false
+    }
 }
 
 impl Value for Text {
@@ -150,6 +197,11 @@ impl Value for bool {
             (false, false) => b"0",
         };
         Some(word.into())
+    }
+
+    /// One key with a yes is enough.
+    fn is_contradicted(&self, value: &[u8]) -> bool {
+        !self && number::boolean(value) == Some(true)
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::engines::{Column, Entry, Field, Key, Known, PlayerField, Profile};
-use super::fields::{Fields, Value, decimal, each_field, wire};
+use super::fields::{self, Fields, Value, decimal, wire};
 use super::mutators;
 use super::served::{Layout, Served};
 use super::ut3;
@@ -31,49 +31,35 @@ struct Required<'a> {
     value: Cow<'a, [u8]>,
 }
 
-impl Required<'_> {
-    /// Whether a long value is cut. Others are left out: a part of a number is another number.
-    const fn can_be_cut(&self) -> bool {
-        matches!(
-            self.entry.field,
-            Field::Name
-                | Field::Title
-                | Field::Map
-                | Field::Game
-                | Field::ModName
-                | Field::Software
-                | Field::GameType
-                | Field::MutatorNames
-                | Field::FirstTeam
-                | Field::SecondTeam
-        )
-    }
-}
-
-/// Writes the content of a full reply for [`Content`](super::writer::Content): the keys that tools
-/// look for, the rules, the columns of the players and of the teams. Texts of the keys are cut at
+/// The content of a full reply, for [`Content`](super::writer::Content): the keys that tools look
+/// for, the rules, the columns of the players and of the teams. Texts of the keys are cut at
 /// `max_value` bytes, and other values that are longer are left out.
-pub(super) fn put_content(
-    status: &ServerStatus,
-    served: &Served,
-    max_value: usize,
-    template: &mut Template,
-) {
+pub(super) fn content(status: &ServerStatus, served: &Served, max_value: usize) -> Template {
     let profile = served.profile;
     let mut required = required(status, profile);
-    template.begin();
     let is_cut = is_cut(status, served, &required, max_value);
-    template.bytes.push(is_cut.into());
-    required.retain(|written| written.can_be_cut() || written.value.len() <= max_value);
+    required.retain(|written| written.entry.field.is_text() || written.value.len() <= max_value);
+    // `Content::new` reads the parts in this order.
+    let mut template = Template::default();
+    put_is_cut(is_cut, &mut template);
+    put_required(&required, max_value, &mut template);
+    put_rules(status, profile, &required, &mut template);
+    put_players(status, served, &mut template);
+    put_teams(status, profile, &mut template);
+    template
+}
+
+fn put_is_cut(is_cut: bool, template: &mut Template) {
     template.begin();
-    for Required { entry, value } in &required {
+    template.bytes.push(is_cut.into());
+}
+
+fn put_required(required: &[Required<'_>], max_value: usize, template: &mut Template) {
+    template.begin();
+    for Required { entry, value } in required {
         put_text(entry.key.as_str().as_bytes(), MAX_KEY, &mut template.bytes);
         put_text(value, max_value, &mut template.bytes);
     }
-    template.begin();
-    put_rules(status, profile, &required, template);
-    put_players(status, served, template);
-    put_teams(status, profile, template);
 }
 
 /// Writes the rules, except the required keys, rules that contradict a field of the status, and
@@ -84,6 +70,7 @@ fn put_rules(
     required: &[Required<'_>],
     template: &mut Template,
 ) {
+    template.begin();
     for (key, value) in &status.rules {
         let (key, value) = (wire(key), wire(value));
         // A key that begins with a section's type would be read as a section.
@@ -105,29 +92,16 @@ fn is_left_out(
     required: &[Required<'_>],
 ) -> bool {
     let mut entries = required.iter().map(|written| written.entry);
-    if entries.any(|entry| entry.key == key) {
-        return true;
-    }
+    let is_required = entries.clone().any(|entry| entry.key == key);
     let contradicts = match profile.field_of(key) {
+        // The required keys of mutators take the place of all others.
         Some(Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses) => {
-            let mut entries = required.iter().map(|written| written.entry);
             entries.any(|entry| entry.field == Field::MutatorBits)
         }
-        Some(field) => is_false(field, status) && number::boolean(value) == Some(true),
+        Some(field) => fields::is_contradicted(field, status, value),
         None => false,
     };
-    contradicts || profile.is_foreign_mark(key, value)
-}
-
-/// Whether a field of yes and no is known to be false. One key with a yes would contradict it.
-fn is_false(field: Field, status: &ServerStatus) -> bool {
-    let flag = match field {
-        Field::Password => status.password,
-        Field::Dedicated => status.dedicated,
-        Field::AntiCheat => status.anti_cheat,
-        _ => None,
-    };
-    flag == Some(false)
+    is_required || contradicts || profile.is_foreign_mark(key, value)
 }
 
 /// Writes the teams. Clients number them by their rows. A team far after the others has no row.
@@ -144,7 +118,9 @@ fn team_rows(teams: &[Team], first: i32) -> Vec<Option<&Team>> {
     let numbers: Vec<i32> = numbered
         .map(|(position, team)| team.id.unwrap_or(position))
         .collect();
-    let last = numbers.iter().copied().max().unwrap_or(-1);
+    let Some(last) = numbers.iter().copied().max() else {
+        return Vec::new();
+    };
     let max_rows = teams.len().saturating_add(2).min(MAX_ROWS);
     let mut rows = Vec::new();
     for number in (first..=last).take(max_rows) {
@@ -179,8 +155,14 @@ fn is_cut(
 }
 
 fn has_too_many_rows(status: &ServerStatus, layout: Layout) -> bool {
-    let has_too_many_players = status.players.len() > MAX_ROWS && layout != Layout::Minecraft;
-    has_too_many_players || status.teams.len() > MAX_ROWS
+    status.players.len() > max_players(layout) || status.teams.len() > MAX_ROWS
+}
+
+const fn max_players(layout: Layout) -> usize {
+    match layout {
+        Layout::Minecraft => usize::MAX,
+        Layout::Sections | Layout::OneDatagram => MAX_ROWS,
+    }
 }
 
 fn has_long_rule(status: &ServerStatus) -> bool {
@@ -209,7 +191,7 @@ pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
     put_head(DATA, template);
     let required = required(status, Served::of(Engine::Minecraft).profile);
     let out = &mut template.bytes;
-    for key in ["hostname", "gametype", "map", "numplayers", "maxplayers"] {
+    for key in minecraft::BASIC_KEYS {
         put_text(value_of(&required, key), MAX_VALUE, out);
     }
     let port = status.game_port.unwrap_or(25565);
@@ -247,44 +229,36 @@ fn default<'a>(entry: &Entry, status: &'a ServerStatus) -> Option<Cow<'a, [u8]>>
 /// The value of a key; `None` if the status has none.
 fn value<'a>(entry: &Entry, status: &'a ServerStatus, profile: &Profile) -> Option<Cow<'a, [u8]>> {
     let bots = status.bot_count;
-    let team_name = |id| {
-        let team = status.teams.iter().find(|team| team.id == Some(id));
-        team?.name.as_ref()?.write(entry)
-    };
-    macro_rules! write {
-        ($($name:ident: $($field:ident),+;)+) => {
-            match entry.field {
-                $($(Field::$field)|+ => status.$name.as_ref()?.write(entry),)+
-                Field::Name => status.name.as_ref()?.write(entry),
-                Field::Title => {
-                    let title = status.name.as_ref()?.decoded();
-                    let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
-                    Some(minecraft::title(&title, &version).into())
-                }
-                Field::ModName => status.mod_name.as_ref()?.write(entry),
-                Field::Software => {
-                    let list = status.rules.get(entry.key.as_str()).map(wire);
-                    let list = list.filter(|list| !list.is_empty());
-                    list.or_else(|| status.mod_name.as_ref()?.write(entry))
-                }
-                Field::Players => status.online().map(decimal),
-                Field::People => {
-                    let people = status.online()?.saturating_sub(bots.unwrap_or_default());
-                    Some(decimal(people))
-                }
-                // If there are no bots, the key for `HasBots` is enough.
-                Field::BotCount if bots == Some(0) && profile.has(Field::HasBots) => None,
-                Field::BotCount => bots.map(decimal),
-                Field::HasBots => bots.map(|bots| decimal(bots > 0)),
-                Field::FirstTeam => team_name(1),
-                Field::SecondTeam => team_name(2),
-                Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses | Field::Rule => {
-                    None
-                }
-            }
-        };
+    match entry.field {
+        Field::Name => status.name.as_ref()?.write(entry),
+        Field::Title => {
+            let title = status.name.as_ref()?.decoded();
+            let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
+            Some(minecraft::title(&title, &version).into())
+        }
+        Field::ModName => status.mod_name.as_ref()?.write(entry),
+        Field::Software => match status.rules.get(entry.key.as_str()).map(wire) {
+            Some(list) if !list.is_empty() => Some(list),
+            _ => status.mod_name.as_ref()?.write(entry),
+        },
+        Field::Players => status.online().map(decimal),
+        Field::People => {
+            let people = status.online()?.saturating_sub(bots.unwrap_or_default());
+            Some(decimal(people))
+        }
+        // If there are no bots, the key for `HasBots` is enough.
+        Field::BotCount if bots == Some(0) && profile.has(Field::HasBots) => None,
+        Field::BotCount => bots.map(decimal),
+        Field::HasBots => bots.map(|bots| decimal(bots > 0)),
+        Field::FirstTeam => team_name(1, status)?.write(entry),
+        Field::SecondTeam => team_name(2, status)?.write(entry),
+        _ => fields::write(entry, status),
     }
-    each_field!(write)
+}
+
+fn team_name(id: i32, status: &ServerStatus) -> Option<&Text> {
+    let mut teams = status.teams.iter();
+    teams.find(|team| team.id == Some(id))?.name.as_ref()
 }
 
 /// Adds the keys of the mutators, unless clients read the same mutators from the rules.
@@ -325,10 +299,8 @@ fn add_mutators(
 
 /// Writes the columns of the players.
 fn put_players(status: &ServerStatus, served: &Served, template: &mut Template) {
-    let players = &status.players[..];
-    let is_bounded = served.layout != Layout::Minecraft;
-    let max_rows = if is_bounded { MAX_ROWS } else { players.len() };
-    let players = players.get(..max_rows).unwrap_or(players);
+    let all = &status.players[..];
+    let players = all.get(..max_players(served.layout)).unwrap_or(all);
     for column in served.profile.columns {
         let Some(default) = column.default else {
             continue;
@@ -344,7 +316,7 @@ fn put_players(status: &ServerStatus, served: &Served, template: &mut Template) 
     }
 }
 
-/// Writes a player's value of a column.
+/// Appends a player's value of a column.
 fn put_player(player: &Player, column: &Column, default: u8, out: &mut Vec<u8>) {
     let number = match column.field {
         PlayerField::Name => return put_cell(Some(player.name.as_ref()), default, out),
@@ -386,12 +358,18 @@ fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a text and its NUL. A longer one is cut at `limit`, a list of mutators after a whole
-/// name.
+/// Appends a text, cut at `limit` bytes, and its NUL.
 fn put_text(text: &[u8], limit: usize, out: &mut Vec<u8>) {
-    let end = text
-        .get(..=limit)
-        .map(|cut| memchr::memrchr(ut3::SEPARATOR, cut).unwrap_or(limit));
-    out.extend_from_slice(end.and_then(|end| text.get(..end)).unwrap_or(text));
+    out.extend_from_slice(shortened(text, limit));
     out.push(0);
+}
+
+/// A text of at most `limit` bytes. A list of mutators is cut after a whole name.
+fn shortened(text: &[u8], limit: usize) -> &[u8] {
+    // The separator after the last whole name can follow the limit directly.
+    let Some(up_to_separator) = text.get(..=limit) else {
+        return text;
+    };
+    let end = memchr::memrchr(ut3::SEPARATOR, up_to_separator).unwrap_or(limit);
+    text.get(..end).unwrap_or_default()
 }

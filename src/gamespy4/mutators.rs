@@ -9,20 +9,21 @@ use crate::model::Text;
 /// without a known name is left out.
 pub(super) fn read(fields: &Fields<'_>) -> Option<Vec<Text>> {
     let bits = fields.get(Field::MutatorBits);
-    let custom = fields.get_any(Field::MutatorNames);
+    let custom = fields.get_or_empty(Field::MutatorNames);
     // Most engines have neither.
     bits.or(custom)?;
     let version = fields.get(Field::Version);
-    let lists_classes = fields.get_any(Field::MutatorClasses).is_some();
-    let official = bits.and_then(|bits| ut3::mutators(bits, version, lists_classes));
+    let classes = fields.get_or_empty(Field::MutatorClasses);
+    let official = bits.and_then(|bits| ut3::mutators(bits, version, classes));
     if official.is_none() && custom.is_none() {
         return None;
     }
-    let official = official.into_iter().flatten();
-    let official = official.filter_map(|(_, name)| name.map(Text::from));
-    let custom = ut3::names(custom.unwrap_or_default());
-    let custom = custom.map(|name| fields.text(name));
-    Some(official.chain(custom).collect())
+    let official_names = official
+        .into_iter()
+        .flatten()
+        .filter_map(|mutator| mutator.name.map(Text::from));
+    let custom_names = ut3::names(custom.unwrap_or_default()).map(|name| fields.text(name));
+    Some(official_names.chain(custom_names).collect())
 }
 
 /// Mutators as the values of keys.
@@ -38,7 +39,7 @@ pub(super) struct Written {
 /// The values to write for these mutators; `None` if clients would read the same ones from the
 /// keys that are sent anyway.
 ///
-/// The written values take the place of all keys of mutators.
+/// The written values take the place of all keys of mutators, that of their classes included.
 #[cfg_attr(
     not(feature = "serve"),
     allow(dead_code, reason = "only a server writes mutators")
@@ -65,10 +66,10 @@ pub(super) fn write(mutators: &[Text], sent: &Fields<'_>) -> Option<Written> {
     })
 }
 
-/// The bit of a mutator of the game in this version.
+/// The number with only the bit of this mutator, if it is one of the game in this version.
 fn bit_of(mutator: &Text, version: Option<&[u8]>) -> Option<u32> {
     let name = mutator.plain();
-    let mut bits = ut3::names_of_bits(version, false);
-    let (bit, _) = bits.find(|(_, known)| *known == Some(&*name))?;
-    1_u32.checked_shl(bit)
+    let mut official = ut3::official_mutators(version, None);
+    let known = official.find(|known| known.name == Some(&*name))?;
+    1_u32.checked_shl(known.bit)
 }

@@ -13,7 +13,7 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{MAX_VALUE, basic, put_content};
+use super::from_status::{MAX_VALUE, basic, content};
 use super::served::{Challenge, Layout, Served};
 use super::wire::request::{CHALLENGE, Command, Request, RequestId, Selection};
 use super::wire::response::{MAX_DATAGRAM, MAX_DATAGRAMS};
@@ -201,8 +201,8 @@ fn data_reply(
         return full_reply(id, context);
     }
     let template = context.template(kind_of_lists(selection), |context, template| {
-        let content = content(context);
-        let content = Content::new(&content.template, layout);
+        let encoded = content_for_lists(context);
+        let content = Content::new(&encoded.template, layout);
         content.encode_legacy(&keys, context.service.max_reply, template);
     });
     TemplateReply::new(template, id)
@@ -234,31 +234,33 @@ fn kind_of_lists(selection: Selection<'_>) -> Option<ReplyKind> {
 }
 
 /// The content for lists, which is encoded once for all ids that are requested.
-fn content(context: &mut Context<'_, ReplyKind>) -> Encoded {
-    context.template(ReplyKind::Content, |context, content| {
-        put_fitting_content(context.status, context.service, content);
+fn content_for_lists(context: &mut Context<'_, ReplyKind>) -> Encoded {
+    context.template(ReplyKind::Content, |context, template| {
+        *template = content_for_one_datagram(context.status, context.service);
     })
 }
 
-/// Reads a request as a server of this engine does. Where data needs no challenge, a selection can
-/// follow the id at once. Nothing on the wire distinguishes the two forms. If lists of keys follow
-/// the four bytes, these are a challenge.
+/// Reads a request as a server of this engine does.
 pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, ParseError> {
-    let challenge = Served::of(engine).challenge;
-    if challenge == Challenge::Demanded {
-        return Request::parse(datagram);
+    match Served::of(engine).challenge {
+        Challenge::Demanded => Request::parse(datagram),
+        Challenge::Unknown => Request::parse_without_challenge(datagram),
+        Challenge::Optional => parse_either_form(datagram),
     }
+}
+
+/// Reads a request with or without a challenge. Nothing on the wire distinguishes the two forms, so
+/// the form is that in which lists of keys can be read. If they can be read in both or in none, the
+/// request has a challenge.
+fn parse_either_form(datagram: &[u8]) -> Result<Request<'_>, ParseError> {
     let unchallenged = Request::parse_without_challenge(datagram)?;
     let Command::Data { selection, .. } = unchallenged.command else {
         return Ok(unchallenged);
     };
-    if challenge == Challenge::Unknown {
-        return Ok(unchallenged);
-    }
-    let after_four = selection.0.get(4..).unwrap_or_default();
-    let has_lists_after_four = Selection(after_four).keys().is_some();
-    let has_lists_at_once = selection.keys().is_some();
-    if has_lists_at_once && !has_lists_after_four {
+    let has_lists = selection.keys().is_some();
+    let after_challenge = selection.0.get(4..).unwrap_or_default();
+    let has_lists_after_challenge = Selection(after_challenge).keys().is_some();
+    if has_lists && !has_lists_after_challenge {
         return Ok(unchallenged);
     }
     Request::parse(datagram)
@@ -273,41 +275,44 @@ fn put_full(status: &ServerStatus, service: &Service, template: &mut Template) {
         Layout::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
         Layout::Sections | Layout::OneDatagram => service.max_reply,
     };
-    let mut written = Template::default();
-    for max_value in value_lengths() {
-        written = Template::default();
-        put_content(status, &served, max_value, &mut written);
-        let content = Content::new(&written, served.layout);
-        if let Some(reply) = largest_fitting(&content, max_bytes) {
-            *template = reply;
-            return;
-        }
-    }
-    let shortest = Content::new(&written, served.layout);
-    let with_keys = |count| largest_fitting(&shortest.first_keys(count), max_bytes);
-    let count = highest(shortest.key_count(), |count| with_keys(count).is_some());
-    if let Some(reply) = with_keys(count) {
-        *template = reply;
-    }
+    let with_lists = MAX_VALUES.into_iter().find_map(|max_value| {
+        let written = content(status, &served, max_value);
+        largest_fitting(&Content::new(&written, served.layout), max_bytes)
+    });
+    let reply = with_lists.or_else(|| largest_without_lists(status, &served, max_bytes));
+    *template = reply.unwrap_or_default();
 }
 
-/// Writes content whose required keys fit into one datagram, if shorter values achieve that.
-fn put_fitting_content(status: &ServerStatus, service: &Service, content: &mut Template) {
+/// The reply with as many of the first keys as fit, without lists.
+fn largest_without_lists(
+    status: &ServerStatus,
+    served: &Served,
+    max_bytes: usize,
+) -> Option<Template> {
+    let written = content(status, served, SHORTEST_VALUES);
+    let content = Content::new(&written, served.layout);
+    let reply_with = |keys| largest_fitting(&content.first_keys(keys), max_bytes);
+    let keys = highest(content.key_count(), |keys| reply_with(keys).is_some());
+    reply_with(keys)
+}
+
+/// Content whose required keys fit into one datagram, if shorter values achieve that.
+fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Template {
     let served = Served::of(service.engine);
     let room = service.max_reply.min(MAX_DATAGRAM);
-    for max_value in value_lengths() {
-        *content = Template::default();
-        put_content(status, &served, max_value, content);
-        if Content::new(content, served.layout).required_length() < room {
-            return;
+    for max_value in MAX_VALUES {
+        let written = content(status, &served, max_value);
+        if Content::new(&written, served.layout).required_length() < room {
+            return written;
         }
     }
+    content(status, &served, SHORTEST_VALUES)
 }
 
-/// Bounds on the values of required keys, in bytes. No number is longer than the last one.
-fn value_lengths() -> impl Iterator<Item = usize> {
-    [MAX_VALUE, 600, 300, 150, 75, 32].into_iter()
-}
+/// Bounds on the values of required keys, in bytes, in the order in which they are tried.
+const MAX_VALUES: [usize; 6] = [MAX_VALUE, 600, 300, 150, 75, SHORTEST_VALUES];
+/// The last bound. No number is longer.
+const SHORTEST_VALUES: usize = 32;
 
 /// The largest reply that fits.
 fn largest_fitting(content: &Content<'_>, max_bytes: usize) -> Option<Template> {

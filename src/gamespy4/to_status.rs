@@ -4,10 +4,10 @@ use bytes::Bytes;
 
 use super::answer::{Answer, Row, Table};
 use super::engines::{Field, Known, PlayerField, Profile};
-use super::fields::{Fields, Value, each_field};
+use super::fields::{Fields, Value};
 use super::mutators;
 use super::wire::form::Form;
-use super::wire::minecraft::{Basic, software};
+use super::wire::minecraft::{BASIC_KEYS, Basic, software};
 use super::wire::sections::{JustCause2Player, Pair};
 use crate::model::{
     Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
@@ -19,9 +19,9 @@ impl ToStatus for Answer {
     fn to_status(&self) -> ServerStatus {
         let basic = self.minecraft_basic();
         let port = basic.and_then(|basic| basic.port);
-        let port = port.map(|port| port.to_string());
+        let port_text = port.map(|port| port.to_string());
         let pairs = match &basic {
-            Some(basic) => named(basic, port.as_deref()),
+            Some(basic) => pairs_of(basic, port_text.as_deref()),
             None => self.rules().collect(),
         };
         let mut known = Known::new();
@@ -41,17 +41,10 @@ impl ToStatus for Answer {
     }
 }
 
-/// The keys of Minecraft's full reply for the texts of the basic one.
-fn named<'a>(basic: &Basic<'a>, port: Option<&'a str>) -> Vec<Pair<'a>> {
-    const KEYS: [&[u8]; 5] = [
-        b"hostname",
-        b"gametype",
-        b"map",
-        b"numplayers",
-        b"maxplayers",
-    ];
+/// The texts of Minecraft's basic reply, with the keys of the full one.
+fn pairs_of<'a>(basic: &Basic<'a>, port: Option<&'a str>) -> Vec<Pair<'a>> {
     let mut pairs = Vec::with_capacity(7);
-    pairs.extend(KEYS.into_iter().zip(basic.texts));
+    pairs.extend(BASIC_KEYS.map(str::as_bytes).into_iter().zip(basic.texts));
     pairs.extend(port.map(|port| (&b"hostport"[..], port.as_bytes())));
     pairs.push((b"hostip", basic.address));
     pairs
@@ -59,25 +52,21 @@ fn named<'a>(basic: &Basic<'a>, port: Option<&'a str>) -> Vec<Pair<'a>> {
 
 /// The status with these players, teams and rules.
 fn status(answer: &Answer, fields: &Fields<'_>, rows: Rows, rules: Rules) -> ServerStatus {
-    macro_rules! read {
-        ($($name:ident: $($field:ident),+;)+) => {
-            ServerStatus {
-                $($name: None$(.or_else(|| Value::read(Field::$field, fields)))+,)+
-                name: name(fields),
-                mod_name: mod_name(fields),
-                mutators: mutators::read(fields),
-                player_count: player_count(fields),
-                bot_count: bot_count(answer, fields, rows.players.as_deref()),
-                players: rows.players.into(),
-                former_players: Vec::new(),
-                teams: rows.teams,
-                rules,
-                completeness: answer.completeness(),
-                verification: answer.verification(),
-            }
-        };
-    }
-    each_field!(read)
+    let mut status = ServerStatus {
+        name: name(fields),
+        mod_name: mod_name(fields),
+        mutators: mutators::read(fields),
+        player_count: player_count(fields),
+        bot_count: bot_count(answer, fields, rows.players.as_deref()),
+        players: rows.players.into(),
+        teams: rows.teams,
+        rules,
+        completeness: answer.completeness(),
+        verification: answer.verification(),
+        ..ServerStatus::default()
+    };
+    fields.fill(&mut status);
+    status
 }
 
 /// The name. A title can contain NUL. The name ends at a NUL with a key after it, because the rest
@@ -101,8 +90,10 @@ fn begins_with_key(text: &[u8], profile: &Profile) -> bool {
 /// The modification; some servers name the game itself if there is none.
 fn mod_name(fields: &Fields<'_>) -> Option<Text> {
     let software = fields.get(Field::Software).map(software);
-    let software = software.filter(|software| !software.is_empty());
-    let name = software.or_else(|| fields.get(Field::ModName))?;
+    let name = match software {
+        Some(software) if !software.is_empty() => software,
+        _ => fields.get(Field::ModName)?,
+    };
     let mut games = fields.profile.unmodified.iter();
     let is_game = games.any(|game| game.as_bytes() == name);
     (!is_game).then(|| fields.text(name))
@@ -143,25 +134,29 @@ fn player_count(fields: &Fields<'_>) -> Option<u32> {
 
 /// The number of bots: counted in a complete list, else the server's own count.
 fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -> Option<u32> {
-    let lists_everyone = || {
-        let listed = u32::try_from(answer.players().len()).unwrap_or(u32::MAX);
-        let counted = fields.first(&[Field::Players, Field::People]);
-        let counted: Option<u32> = counted.and_then(number::number);
-        answer.completeness().is_complete() && counted <= Some(listed)
+    match players.and_then(listed_bots) {
+        Some(listed) if lists_everyone(answer, fields) => Some(listed),
+        _ => counted_bots(fields),
+    }
+}
+
+/// Whether the list of players is complete, and no shorter than the server's own count, if any.
+fn lists_everyone(answer: &Answer, fields: &Fields<'_>) -> bool {
+    let counted = fields.first(&[Field::Players, Field::People]);
+    let is_short = match counted.and_then(number::number::<usize>) {
+        Some(counted) => counted > answer.players().len(),
+        None => false,
     };
-    let listed = players.and_then(listed_bots);
-    let listed = listed.filter(|_| lists_everyone());
-    listed.or_else(|| counted_bots(fields))
+    answer.completeness().is_complete() && !is_short
 }
 
 /// The server's own count of bots. On an engine with a key for whether there are bots, the count is
 /// valid only if that key is there.
 fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
-    let counted = fields.number(Field::BotCount);
     match bool::read(Field::HasBots, fields) {
-        Some(true) => counted,
         Some(false) => Some(0),
-        None => counted.filter(|_| !fields.profile.has(Field::HasBots)),
+        None if fields.profile.has(Field::HasBots) => None,
+        Some(true) | None => fields.number(Field::BotCount),
     }
 }
 
@@ -188,21 +183,21 @@ fn listed_players(
     Some(players)
 }
 
-fn has_field(table: Table<'_>, name: &[u8]) -> bool {
-    table.fields().any(|field| field == name)
-}
-
-/// The meaning of each column of the players.
+/// The meaning of each column of the players. Of several columns with scores, one is read.
 fn meanings(table: Table<'_>, profile: &Profile) -> Vec<PlayerField> {
     let columns = profile.columns.iter();
     let scores = columns.filter(|column| column.field == PlayerField::Score);
     let mut scores = scores.map(|column| column.name.as_bytes());
-    let score = scores.find(|name| has_field(table, name));
+    let score = scores.find(|name| has_column(table, name));
     let meaning = |name: &[u8]| match profile.column(name) {
         Some(column) if column.field != PlayerField::Score || score == Some(name) => column.field,
         _ => PlayerField::Extra,
     };
     table.fields().map(meaning).collect()
+}
+
+fn has_column(table: Table<'_>, name: &[u8]) -> bool {
+    table.fields().any(|field| field == name)
 }
 
 fn player(
@@ -295,10 +290,12 @@ fn team(row: Row<'_>, number: i32, fields: &Fields<'_>, extras: &mut RulesBuilde
     team
 }
 
-/// Sets a field that has no value yet: of a column that is there twice, the first counts. A value
-/// that cannot be read as its type stays among the extras.
+/// Sets a field that has no value yet: of a column that is there twice, the first counts. Returns
+/// whether it was set: a value that cannot be read as its type stays among the extras.
 fn set<T>(field: &mut Option<T>, value: Option<T>) -> bool {
-    let is_read = field.is_none() && value.is_some();
-    *field = field.take().or(value);
-    is_read
+    let is_set = field.is_none() && value.is_some();
+    if is_set {
+        *field = value;
+    }
+    is_set
 }

@@ -183,10 +183,13 @@ impl<'a> Settings<'a> {
             }
             Kind::Mutators => {
                 let engine_version = self.find("EngineVersion").map(|found| found.value);
-                let bits = mutators(raw, engine_version, self.find(CUSTOM_CLASSES).is_some())?;
-                let bits = bits
-                    .map(|(bit, name)| name.map_or_else(|| format!("bit {bit}"), str::to_owned));
-                let list = bits.collect::<Vec<_>>().join(", ");
+                let classes = self.find(CUSTOM_CLASSES).map(|found| found.value);
+                let mutators = mutators(raw, engine_version, classes)?;
+                let names = mutators.map(|mutator| match mutator.name {
+                    Some(name) => name.to_owned(),
+                    None => format!("bit {}", mutator.bit),
+                });
+                let list = names.collect::<Vec<_>>().join(", ");
                 if list.is_empty() {
                     "none".to_owned()
                 } else {
@@ -215,31 +218,42 @@ const VERSION_1: &str = "BigHead FriendlyFire Handicap Instagib LowGrav NoOrbs N
 const VERSION_2: &str = "SlowTimeKills BigHead NoOrbs FriendlyFire Handicap Instagib LowGrav NoPowerups NoTranslocator \
     Slomo SpeedFreak SuperBerserk WeaponReplacement WeaponsRespawn Survival Hero Arena";
 
-/// Bits and names of the official mutators in force; `None` for a bit without a known name. The
-/// bits of version 2 differ. A server has version 2 if its reply lists the class names of custom
-/// mutators, or if its engine is 3786 or newer.
+/// A mutator of the game itself, by its bit.
+pub(super) struct OfficialMutator {
+    /// The bit's number, from 0.
+    pub(super) bit: u32,
+    /// `None` for a bit without a known name.
+    pub(super) name: Option<&'static str>,
+}
+
+/// The official mutators in force, from the bits of this number. For the other parameters see
+/// [`official_mutators`].
 pub(super) fn mutators(
     mask: &[u8],
     engine_version: Option<&[u8]>,
-    lists_classes: bool,
-) -> Option<impl Iterator<Item = (u32, Option<&'static str>)> + use<>> {
+    classes: Option<&[u8]>,
+) -> Option<impl Iterator<Item = OfficialMutator> + use<>> {
     let mask: u32 = number::number(mask)?;
-    let bits = names_of_bits(engine_version, lists_classes);
-    Some(bits.filter(move |(bit, _)| mask.checked_shr(*bit).is_some_and(|rest| rest & 1 == 1)))
+    let is_set = move |bit| mask.checked_shr(bit).is_some_and(|rest| rest & 1 == 1);
+    let all = official_mutators(engine_version, classes);
+    Some(all.filter(move |mutator| is_set(mutator.bit)))
 }
 
-/// The official mutator of each bit.
-pub(super) fn names_of_bits(
+/// The official mutator of each bit. The bits of version 2 differ. A server has version 2 if its
+/// reply lists the classes of custom mutators, or if its engine is 3786 or newer.
+pub(super) fn official_mutators(
     engine_version: Option<&[u8]>,
-    lists_classes: bool,
-) -> impl Iterator<Item = (u32, Option<&'static str>)> + use<> {
+    classes: Option<&[u8]>,
+) -> impl Iterator<Item = OfficialMutator> + use<> {
     let version: Option<u32> = engine_version.and_then(number::number);
-    let is_version_2 = lists_classes || version.is_some_and(|version| version >= 3786);
+    let is_version_2 = classes.is_some() || version.is_some_and(|version| version >= 3786);
     let names = if is_version_2 { VERSION_2 } else { VERSION_1 }.split(' ');
     let names = names
         .map(|name| (name != "-").then_some(name))
         .chain(std::iter::repeat(None));
-    (0..u32::BITS).zip(names)
+    (0..u32::BITS)
+        .zip(names)
+        .map(|(bit, name)| OfficialMutator { bit, name })
 }
 
 #[cfg(test)]
