@@ -50,8 +50,7 @@ pub(super) fn write<'a>(entry: &Entry, status: &'a ServerStatus) -> Option<Cow<'
     each_field!(write_field)
 }
 
-/// Whether clients would read another value of a simple field from a reply that also has a key of
-/// the field with this value.
+/// Whether one more key of a simple field, with this value, would change what clients read.
 #[cfg(feature = "serve")]
 pub(super) fn is_contradicted(field: Field, status: &ServerStatus, value: &[u8]) -> bool {
     macro_rules! is_field_contradicted {

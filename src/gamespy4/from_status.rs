@@ -31,10 +31,10 @@ struct Required<'a> {
     value: Cow<'a, [u8]>,
 }
 
-/// The content of a full reply, for [`Content`](super::writer::Content): the keys that tools look
-/// for, the rules, the columns of the players and of the teams. Texts of the keys are cut at
+/// Writes the content of a full reply for [`Content`](super::writer::Content): the keys that tools
+/// look for, the rules, the columns of the players and of the teams. Texts of the keys are cut at
 /// `max_value` bytes, and other values that are longer are left out.
-pub(super) fn content(status: &ServerStatus, served: &Served, max_value: usize) -> Template {
+pub(super) fn write_content(status: &ServerStatus, served: &Served, max_value: usize) -> Template {
     let profile = served.profile;
     let mut required = required(status, profile);
     let is_cut = is_cut(status, served, &required, max_value);

@@ -13,7 +13,7 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{MAX_VALUE, basic, content};
+use super::from_status::{MAX_VALUE, basic, write_content};
 use super::served::{Challenge, Layout, Served};
 use super::wire::request::{CHALLENGE, Command, Request, RequestId, Selection};
 use super::wire::response::{MAX_DATAGRAM, MAX_DATAGRAMS};
@@ -275,8 +275,8 @@ fn put_full(status: &ServerStatus, service: &Service, template: &mut Template) {
         Layout::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
         Layout::Sections | Layout::OneDatagram => service.max_reply,
     };
-    let with_lists = MAX_VALUES.into_iter().find_map(|max_value| {
-        let written = content(status, &served, max_value);
+    let with_lists = VALUE_LENGTHS.into_iter().find_map(|max_value| {
+        let written = write_content(status, &served, max_value);
         largest_fitting(&Content::new(&written, served.layout), max_bytes)
     });
     let reply = with_lists.or_else(|| largest_without_lists(status, &served, max_bytes));
@@ -289,7 +289,7 @@ fn largest_without_lists(
     served: &Served,
     max_bytes: usize,
 ) -> Option<Template> {
-    let written = content(status, served, SHORTEST_VALUES);
+    let written = write_content(status, served, MIN_VALUE_LENGTH);
     let content = Content::new(&written, served.layout);
     let reply_with = |keys| largest_fitting(&content.first_keys(keys), max_bytes);
     let keys = highest(content.key_count(), |keys| reply_with(keys).is_some());
@@ -300,25 +300,27 @@ fn largest_without_lists(
 fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Template {
     let served = Served::of(service.engine);
     let room = service.max_reply.min(MAX_DATAGRAM);
-    for max_value in MAX_VALUES {
-        let written = content(status, &served, max_value);
+    for max_value in VALUE_LENGTHS {
+        let written = write_content(status, &served, max_value);
         if Content::new(&written, served.layout).required_length() < room {
             return written;
         }
     }
-    content(status, &served, SHORTEST_VALUES)
+    write_content(status, &served, MIN_VALUE_LENGTH)
 }
 
-/// Bounds on the values of required keys, in bytes, in the order in which they are tried.
-const MAX_VALUES: [usize; 6] = [MAX_VALUE, 600, 300, 150, 75, SHORTEST_VALUES];
-/// The last bound. No number is longer.
-const SHORTEST_VALUES: usize = 32;
+/// The maximum lengths of the values of required keys, in bytes, in the order in which they are
+/// tried.
+const VALUE_LENGTHS: [usize; 6] = [MAX_VALUE, 600, 300, 150, 75, MIN_VALUE_LENGTH];
+/// The last of these. No number is longer.
+const MIN_VALUE_LENGTH: usize = 32;
 
 /// The largest reply that fits.
 fn largest_fitting(content: &Content<'_>, max_bytes: usize) -> Option<Template> {
     let encode = |portion| {
         let mut template = Template::default();
         content.encode(portion, &mut template);
+        // Each datagram quotes the id of its request, which the template lacks.
         let ids = template.len().saturating_mul(4);
         let length = template.bytes.len().saturating_add(ids);
         let fits = template.len() <= MAX_DATAGRAMS && length <= max_bytes;

@@ -41,9 +41,9 @@ pub(super) struct Portion {
 }
 
 impl<'a> Content<'a> {
-    /// Reads what [`content`](super::from_status::content) has written. The template has no
-    /// datagrams but the parts of the content: a byte that is 1 if the content is cut, the required
-    /// keys, the rules, then each column.
+    /// Reads the output of [`write_content`](super::from_status::write_content). The datagrams of
+    /// this template are the parts of the content: a byte that is 1 if the content is cut, the
+    /// required keys, the rules, then each column.
     pub(super) fn new(written: &'a Template, layout: Layout) -> Self {
         let mut parts = written.iter();
         let is_cut = parts.next() == Some(&[1]);
