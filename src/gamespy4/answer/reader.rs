@@ -290,7 +290,8 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The number of empty values before the end of a datagram. The last two NULs end the column
-    /// and the section, or one of them is the first byte of a name that was cut.
+    /// and the section, or the column and a name that was cut to nothing. Before a cut name that
+    /// was left out, the last one ends the column.
     fn empty_values_before_end(&self, nuls: usize) -> usize {
         match self.seam {
             Seam::Begins {
