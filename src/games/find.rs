@@ -200,7 +200,11 @@ impl Game {
         {
             return Self::of_gamename(&name.plain(), status, protocol);
         }
-        let engine = engine(status).filter(|_| protocol == Protocol::Quake3);
+        let engine = if protocol == Protocol::Quake3 {
+            engine(status)
+        } else {
+            None
+        };
         if let Some(id) = engine.and_then(|engine| engine.game) {
             return Self::of_protocol(protocol).find(|game| game.id == id);
         }

@@ -20,14 +20,13 @@ pub(super) struct Cipher {
 /// The key of a conversation: the client's challenge, mixed with the game's key and the server's
 /// challenge.
 pub(super) fn mix(mut challenge: Key, game_key: &[u8], server_challenge: &[u8]) -> Key {
-    for ((index, byte), game_key) in server_challenge
-        .iter()
-        .enumerate()
-        .zip(game_key.iter().cycle())
-    {
-        let mixed = challenge.get(index % 8).copied().unwrap_or_default() ^ byte;
-        let target = challenge.get_mut(index.wrapping_mul(usize::from(*game_key)) % 8);
-        target.into_iter().for_each(|target| *target ^= mixed);
+    let game_key = game_key.iter().cycle();
+    for ((index, byte), game_byte) in server_challenge.iter().enumerate().zip(game_key) {
+        let source = challenge.get(index % 8).copied().unwrap_or_default();
+        let target = index.wrapping_mul(usize::from(*game_byte)) % 8;
+        if let Some(target) = challenge.get_mut(target) {
+            *target ^= source ^ byte;
+        }
     }
     challenge
 }
@@ -47,29 +46,19 @@ impl Cipher {
             last_plain: 0,
             last_cipher: 0,
         };
-        let (mut sum, mut key) = (0_u8, key.into_iter().enumerate().cycle());
+        let mut shuffle = Shuffle {
+            key: key.into_iter().enumerate().cycle(),
+            sum: 0,
+        };
         for last in (1..=255_u8).rev() {
-            // A number from 0 to `last`: the first that is small enough, or the twelfth, reduced.
-            let mut numbers = (1..=12).zip(&mut key).map(|(attempt, (index, byte))| {
-                let turn = if index == 7 { 8 } else { 0 };
-                sum = cipher.card(sum).wrapping_add(byte).wrapping_add(turn);
-                let number = sum & (u8::MAX >> last.leading_zeros());
-                if attempt < 12 {
-                    number
-                } else {
-                    number.checked_rem(last).unwrap_or_default()
-                }
-            });
-            let other = numbers.find(|number| *number <= last).unwrap_or_default();
+            let other = shuffle.number(last, &cipher);
             cipher.cards.swap(last.into(), other.into());
         }
-        [
-            cipher.rotor,
-            cipher.ratchet,
-            cipher.avalanche,
-            cipher.last_plain,
-        ] = [1, 3, 5, 7].map(|n| cipher.card(n));
-        cipher.last_cipher = cipher.card(sum);
+        cipher.rotor = cipher.card(1);
+        cipher.ratchet = cipher.card(3);
+        cipher.avalanche = cipher.card(5);
+        cipher.last_plain = cipher.card(7);
+        cipher.last_cipher = cipher.card(shuffle.sum);
         cipher
     }
 
@@ -94,8 +83,9 @@ impl Cipher {
             }
             self.avalanche = self.avalanche.wrapping_add(self.card(self.card(rotor)));
             let one = self.card(self.avalanche).wrapping_add(self.card(rotor));
-            let three = [last_plain, last_cipher, ratchet].map(|index| self.card(index));
-            let three = three.into_iter().fold(0_u8, u8::wrapping_add);
+            let mut three = self.card(last_plain);
+            three = three.wrapping_add(self.card(last_cipher));
+            three = three.wrapping_add(self.card(ratchet));
             self.last_cipher = *byte;
             *byte ^= self.card(one) ^ self.card(self.card(three));
             self.last_plain = *byte;
@@ -107,6 +97,43 @@ impl Cipher {
             .get(usize::from(index))
             .copied()
             .unwrap_or_default()
+    }
+}
+
+/// Chooses the cards that a new cipher exchanges.
+struct Shuffle<I> {
+    /// The bytes of the key with their positions, again and again.
+    key: I,
+    sum: u8,
+}
+
+impl<I: Iterator<Item = (usize, u8)>> Shuffle<I> {
+    /// The maximum number of attempts for one card.
+    const ATTEMPTS: u8 = 12;
+
+    /// A number from 0 to `last`: the first that is small enough, or that of the last attempt,
+    /// reduced.
+    fn number(&mut self, last: u8, cipher: &Cipher) -> u8 {
+        for _ in 1..Self::ATTEMPTS {
+            let number = self.attempt(last, cipher);
+            if number <= last {
+                return number;
+            }
+        }
+        let number = self.attempt(last, cipher);
+        number.checked_rem(last).unwrap_or_default()
+    }
+
+    /// A number of as many bits as `last` has.
+    fn attempt(&mut self, last: u8, cipher: &Cipher) -> u8 {
+        if let Some((position, byte)) = self.key.next() {
+            // The key's length is added after its last byte.
+            let length = if position == 7 { 8 } else { 0 };
+            self.sum = cipher.card(self.sum).wrapping_add(byte);
+            self.sum = self.sum.wrapping_add(length);
+        }
+        let bits = u8::MAX >> last.leading_zeros();
+        self.sum & bits
     }
 }
 

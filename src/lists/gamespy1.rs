@@ -10,7 +10,7 @@ use nom::number::complete::{be_u16, be_u32};
 use nom::sequence::preceded;
 use nom::{Needed, Parser};
 
-use super::server_list::Collector;
+use super::server_list::{Collector, ListEnd};
 use super::session::{Form, Next, words};
 use crate::error::{EncodeError, ListError};
 use crate::game_key::{GameKey, MAX_CHALLENGE};
@@ -20,6 +20,8 @@ use crate::grammar::Parsed;
 const END: &[u8] = br"\final\";
 /// The key before the challenge.
 const SECURE: &[u8] = br"\secure\";
+/// The key before the words of a refusal.
+const ERROR: &[u8] = br"\error\";
 /// The usual length of a challenge, in bytes.
 const USUAL_CHALLENGE: usize = 6;
 /// The maximum length of a key or a value, in bytes. Addresses are far shorter.
@@ -157,8 +159,8 @@ impl GameSpy1List {
             login,
             key,
             version,
+            compressed,
             filter,
-            ..
         } = self;
         let is_forbidden = |byte| !matches!(byte, b' '..=b'[' | b']'..=b'~');
         let texts = [
@@ -170,25 +172,25 @@ impl GameSpy1List {
         for (field, text, least) in texts {
             EncodeError::check(field, text.as_bytes(), least..=usize::MAX, is_forbidden)?;
         }
-        let format = if self.compressed { "cmp" } else { "" };
-        let filter = if filter.is_empty() {
+        let condition = if filter.is_empty() {
             String::new()
         } else {
             format!("\\where\\{filter}")
         };
         let Some(key) = key else {
-            let list = format!("\\list\\gamename\\{game}{filter}\\final\\");
+            let list = format!("\\list\\gamename\\{game}{condition}\\final\\");
             return Ok(list.into_bytes());
         };
-        let list = format!("\\list\\{format}\\gamename\\{game}{filter}\\final\\");
         let proof = match challenge {
             b"" => String::new(),
             challenge => key.validate(challenge)?,
         };
-        let login = format!(
+        let login_part = format!(
             "\\gamename\\{login}\\gamever\\{version}\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\"
         );
-        Ok([login, list].concat().into_bytes())
+        let format = if *compressed { "cmp" } else { "" };
+        let list_part = format!("\\list\\{format}\\gamename\\{game}{condition}\\final\\");
+        Ok([login_part, list_part].concat().into_bytes())
     }
 }
 
@@ -225,7 +227,7 @@ enum EndMarks {
 
 impl EndMarks {
     /// The state after another end mark without a server before it.
-    const fn and_one(self) -> Self {
+    const fn after_end_mark(self) -> Self {
         match self {
             Self::None => Self::Ambiguous,
             Self::Greeting | Self::Ambiguous | Self::List => Self::List,
@@ -233,7 +235,7 @@ impl EndMarks {
     }
 
     /// The state after an entry: an end mark before it was the greeting's.
-    const fn and_entry(self) -> Self {
+    const fn after_entry(self) -> Self {
         match self {
             Self::Ambiguous | Self::List => Self::Greeting,
             Self::None | Self::Greeting => self,
@@ -262,23 +264,8 @@ impl Form for Dialogue {
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match self.state {
             State::Greeting => self.greet(input),
-            State::List(marks) if !self.request.compressed => {
-                let (rest, element) = element(input)?;
-                let (marks, next) = match element {
-                    Element::Refusal => return Err(nom::Err::Incomplete(Needed::Unknown)),
-                    // Nothing can follow a list with entries.
-                    Element::End if servers.has_entries() => (EndMarks::List, Next::End),
-                    Element::End => (marks.and_one(), Next::Read),
-                    Element::Other => (marks, Next::Read),
-                    Element::Entry(None) => (marks.and_entry(), Next::Skip),
-                    Element::Entry(Some(server)) => {
-                        servers.add(server);
-                        (marks.and_entry(), Next::Read)
-                    }
-                };
-                self.state = State::List(marks);
-                Ok((rest, next))
-            }
+            State::List(marks) if !self.request.compressed => self.list(marks, input, servers),
+            // Only the end of the stream shows where records end.
             State::Request(_) | State::List(_) => Err(nom::Err::Incomplete(Needed::Unknown)),
         }
     }
@@ -318,36 +305,42 @@ impl Form for Dialogue {
         Some(request.map_err(ListError::Request))
     }
 
-    fn handle_end(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError> {
+    fn handle_end(&mut self, rest: &[u8], servers: &mut Collector) -> Result<ListEnd, ListError> {
         if let Some(refused) = refusal(rest) {
             return Err(refused);
         }
+        let (State::Request(marks) | State::List(marks)) = self.state else {
+            return Err(match rest {
+                [] => ListError::NoReply,
+                _ => ListError::NoGreeting,
+            });
+        };
+        let has_reply = !rest.is_empty() || marks.has_reply() || servers.has_entries();
+        if !has_reply {
+            return Err(ListError::NoReply);
+        }
+        if self.request.compressed {
+            return Ok(add_records(rest, marks, servers));
+        }
+        // The last byte of the end mark may be missing.
+        let is_mark_cut = END.strip_suffix(br"\") == Some(rest);
+        let is_ended = marks.has_reply() && without_query_id(rest).is_empty();
         match self.state {
-            State::Greeting if rest.is_empty() => Err(ListError::NoReply),
-            State::Greeting => Err(ListError::NoGreeting),
-            State::Request(marks) | State::List(marks)
-                if rest.is_empty() && !marks.has_reply() && !servers.has_entries() =>
-            {
-                Err(ListError::NoReply)
-            }
-            State::Request(marks) | State::List(marks) if self.request.compressed => {
-                Ok(add_records(rest, marks, servers))
-            }
-            State::Request(_) => Ok(false),
-            State::List(marks) => {
-                let is_ended = matches!(marks, EndMarks::Ambiguous | EndMarks::List)
-                    && without_query_id(rest).is_empty();
-                // The last byte of the end mark may be missing.
-                Ok(is_ended || END.strip_suffix(br"\") == Some(rest))
-            }
+            State::List(_) if is_ended || is_mark_cut => Ok(ListEnd::Whole),
+            _ => Ok(ListEnd::Cut),
         }
     }
 
-    fn handle_timeout(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError> {
+    fn handle_timeout(
+        &mut self,
+        rest: &[u8],
+        servers: &mut Collector,
+    ) -> Result<ListEnd, ListError> {
         let can_settle = self.can_settle(rest);
-        let is_whole = self.handle_end(rest, servers)?;
+        let end = self.handle_end(rest, servers)?;
         // Without servers, the end mark may be the greeting's.
-        Ok(is_whole && (can_settle || servers.has_entries()))
+        let is_certain = can_settle || servers.has_entries();
+        Ok(if is_certain { end } else { ListEnd::Cut })
     }
 }
 
@@ -369,27 +362,66 @@ impl Dialogue {
             }
         }
     }
+
+    /// Parses the next element of a list in text.
+    fn list<'a>(
+        &mut self,
+        marks: EndMarks,
+        input: &'a [u8],
+        servers: &mut Collector,
+    ) -> Parsed<'a, Next> {
+        let (rest, element) = element(input)?;
+        let (marks, next) = match element {
+            // All of it is read at the end of the stream.
+            Element::Refusal => return Err(nom::Err::Incomplete(Needed::Unknown)),
+            // Nothing can follow a list with entries.
+            Element::End if servers.has_entries() => (EndMarks::List, Next::End),
+            Element::End => (marks.after_end_mark(), Next::Read),
+            Element::Other => (marks, Next::Read),
+            Element::Entry(None) => (marks.after_entry(), Next::Skip),
+            Element::Entry(Some(server)) => {
+                servers.add(server);
+                (marks.after_entry(), Next::Read)
+            }
+        };
+        self.state = State::List(marks);
+        Ok((rest, next))
+    }
 }
 
-/// Adds the servers of a compressed list. Returns whether it is complete.
-fn add_records(list: &[u8], marks: EndMarks, servers: &mut Collector) -> bool {
-    let whole = records(list, marks);
-    // In a list that was cut, the greeting's end mark can precede the records too.
-    let late = list.strip_prefix(END).filter(|_| marks.may_be_late());
-    let cut = late.unwrap_or(list);
-    // An end mark without its last byte looks like a record.
-    let cut = cut.strip_suffix(br"\final").unwrap_or(cut);
-    for server in &mut iterator(whole.unwrap_or(cut), record) {
+/// Adds the servers of a compressed list.
+fn add_records(list: &[u8], marks: EndMarks, servers: &mut Collector) -> ListEnd {
+    let (records, end) = match records(list, marks) {
+        Some(records) => (records, ListEnd::Whole),
+        None => (cut_records(list, marks), ListEnd::Cut),
+    };
+    for server in &mut iterator(records, record) {
         servers.add(server);
     }
-    whole.is_some()
+    end
 }
 
 /// The records before the end mark. Their length shows whether the greeting's end mark precedes
 /// them.
 fn records(list: &[u8], marks: EndMarks) -> Option<&[u8]> {
-    let late = list.strip_prefix(END).filter(|_| marks.may_be_late());
-    whole_records(list).or_else(|| late.and_then(whole_records))
+    let after_greeting = after_late_mark(list, marks);
+    whole_records(list).or_else(|| after_greeting.and_then(whole_records))
+}
+
+/// The records of a list that was cut. The greeting's end mark can precede them too.
+fn cut_records(list: &[u8], marks: EndMarks) -> &[u8] {
+    let records = after_late_mark(list, marks).unwrap_or(list);
+    // An end mark without its last byte looks like a record.
+    records.strip_suffix(br"\final").unwrap_or(records)
+}
+
+/// The bytes after a late end mark of the greeting, if the list may begin with it.
+fn after_late_mark(list: &[u8], marks: EndMarks) -> Option<&[u8]> {
+    if marks.may_be_late() {
+        list.strip_prefix(END)
+    } else {
+        None
+    }
 }
 
 /// Records followed by an end mark, or by an end mark and the text that some servers add.
@@ -449,11 +481,7 @@ enum Element {
 /// `element = entry / "\final\" / ("\fatal\" / "\error\" / "\echo\") *OCTET / pair`,
 /// `pair = "\" text "\" text`.
 fn element(input: &[u8]) -> Parsed<'_, Element> {
-    let refusal = alt((
-        tag(&br"\fatal\"[..]),
-        tag(&br"\error\"[..]),
-        tag(&br"\echo\"[..]),
-    ));
+    let refusal = alt((tag(&br"\fatal\"[..]), tag(ERROR), tag(&br"\echo\"[..])));
     let pair = (separator, text, separator, text, peek(separator));
     alt((
         value(Element::Refusal, refusal),
@@ -497,14 +525,15 @@ fn record(input: &[u8]) -> Parsed<'_, SocketAddr> {
 
 /// The error that a server sends instead of a list.
 fn refusal(text: &[u8]) -> Option<ListError> {
-    element(text)
-        .is_ok_and(|(_, element)| element == Element::Refusal)
-        .then(|| {
-            let start =
-                memchr::memmem::find(text, br"\error\").map_or(0, |start| start.saturating_add(7));
-            let text = text.get(start..).unwrap_or_default();
-            ListError::Refused(words(text.strip_suffix(END).unwrap_or(text)))
-        })
+    let (_, element) = element(text).ok()?;
+    if element != Element::Refusal {
+        return None;
+    }
+    let error = memchr::memmem::find(text, ERROR);
+    let start = error.map_or(0, |error| error.saturating_add(ERROR.len()));
+    let message = text.get(start..).unwrap_or_default();
+    let message = message.strip_suffix(END).unwrap_or(message);
+    Some(ListError::Refused(words(message)))
 }
 
 /// The text without `\queryid\1.1` or `\queryid\1.1\` after the end mark.
@@ -522,11 +551,8 @@ fn address(text: &[u8]) -> Option<SocketAddr> {
 
 fn address_and_port(ip: &[u8], port: &[u8]) -> Option<SocketAddr> {
     let ip = std::str::from_utf8(ip).ok()?;
-    let ip: IpAddr = ip
-        .trim_start_matches('[')
-        .trim_end_matches(']')
-        .parse()
-        .ok()?;
+    let ip = ip.trim_start_matches('[').trim_end_matches(']');
+    let ip: IpAddr = ip.parse().ok()?;
     let port = std::str::from_utf8(port).ok()?.parse().ok()?;
     Some(SocketAddr::new(ip.to_canonical(), port))
 }

@@ -11,7 +11,7 @@ use nom::number::streaming::{be_u16, be_u32, u8 as byte};
 use nom::{Err, Needed, Parser};
 
 use super::cipher::{Cipher, Key, mix};
-use super::server_list::{Collector, ListedServer};
+use super::server_list::{Collector, ListEnd, ListedServer};
 use super::session::{Form, Next, words};
 use crate::error::{EncodeError, ListError};
 use crate::grammar::Parsed;
@@ -149,11 +149,10 @@ impl GameSpy2List {
             out.put_u32_le(maximum);
         }
         // Never above 65,535, because every text is bounded.
-        let length = u16::try_from(out.len()).unwrap_or(u16::MAX).to_be_bytes();
-        length
-            .into_iter()
-            .zip(&mut out)
-            .for_each(|(byte, place)| *place = byte);
+        let length = u16::try_from(out.len()).unwrap_or(u16::MAX);
+        if let Some(place) = out.first_chunk_mut() {
+            *place = length.to_be_bytes();
+        }
         Ok(out)
     }
 }
@@ -188,17 +187,23 @@ pub(super) fn challenge(nonce: u64) -> Key {
         .to_le_bytes()
         .map(|byte| 33_u8.saturating_add(byte % 93));
     let [first, ..] = challenge;
-    let (mut before, mut is_odd) = (first, false);
+    let mut before = first;
+    let mut must_be_odd = false;
     for (index, byte) in challenge.iter_mut().enumerate().skip(1) {
-        let odd_inputs = [
+        let changes_parity = [
             before & 1 == 1,
             index & 1 == 1,
             first & 1 == 1,
             first < 79,
             before < first,
         ];
-        is_odd ^= odd_inputs.into_iter().fold(false, |sum, bit| sum ^ bit);
-        *byte = byte.saturating_add((is_odd != (*byte & 1 == 1)).into());
+        for changes in changes_parity {
+            must_be_odd ^= changes;
+        }
+        let is_odd = *byte & 1 == 1;
+        if is_odd != must_be_odd {
+            *byte = byte.saturating_add(1);
+        }
         before = *byte;
     }
     challenge
@@ -260,11 +265,11 @@ impl Form for Dialogue {
         }
     }
 
-    fn handle_end(&mut self, rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {
+    fn handle_end(&mut self, rest: &[u8], _servers: &mut Collector) -> Result<ListEnd, ListError> {
         match self.expected {
             Part::Blocks if is_refusal(rest) => Err(refused(rest)),
             Part::Blocks | Part::Head => Err(ListError::NoReply),
-            _ => Ok(false),
+            _ => Ok(ListEnd::Cut),
         }
     }
 }
@@ -352,25 +357,22 @@ impl Dialogue {
 
     /// A pair of the server, or the end of its pairs.
     fn pair<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Part> {
-        let Some(mut server) = self.server.take() else {
-            return Ok((input, Part::Server));
-        };
-        let pair = alt((constant(None, tag(&b"\0"[..])), (text, text).map(Some)));
-        let parsed = cond(has(&server, HAS_PAIRS), pair).parse(input);
-        let (rest, pair) = match parsed {
-            Ok((rest, pair)) => (rest, pair.flatten()),
-            Err(error) => {
-                self.server = Some(server);
-                return Err(error);
+        let mut rest = input;
+        if let Some(server) = &mut self.server
+            && has(server, HAS_PAIRS)
+        {
+            let end = constant(None, tag(&b"\0"[..]));
+            let (after, pair) = alt((end, (text, text).map(Some))).parse(input)?;
+            if let Some((name, value)) = pair {
+                server.fields.push_raw(name, value);
+                return Ok((after, Part::Pair));
             }
-        };
-        let Some((name, value)) = pair else {
+            rest = after;
+        }
+        if let Some(server) = self.server.take() {
             servers.add_entry(server);
-            return Ok((rest, Part::Server));
-        };
-        server.fields.push_raw(name, value);
-        self.server = Some(server);
-        Ok((rest, Part::Pair))
+        }
+        Ok((rest, Part::Server))
     }
 }
 

@@ -10,7 +10,7 @@ use nom::combinator::value;
 use nom::number::streaming::{be_u16, be_u32, be_u128};
 use nom::sequence::preceded;
 
-use super::server_list::{Collector, ListCompleteness, ServerList};
+use super::server_list::{Collector, ListCompleteness, ListEnd, ServerList};
 use super::session::{Form, Next};
 use crate::address::{Scope, canonical};
 use crate::error::{EncodeError, ListError, ParseError, ParseErrorKind};
@@ -64,9 +64,9 @@ pub struct Quake3List {
     max_servers: usize,
     max_passes: u8,
     list: ServerList,
-    /// Each address, those out of scope included, and the pass it arrived in; `None` after the
-    /// second.
-    seen: BTreeMap<SocketAddr, Option<u8>>,
+    /// Each address, those out of scope included.
+    seen: BTreeMap<SocketAddr, Seen>,
+    /// How many servers [`Self::take_new`] has returned.
     taken: usize,
     /// The number of passes that have ended.
     passes: u8,
@@ -78,12 +78,20 @@ pub struct Quake3List {
     numbers: Numbers,
 }
 
+/// The passes in which an address arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// Only in the pass with this number.
+    In(u8),
+    InSeveral,
+}
+
 /// One request and its datagrams.
 #[derive(Debug, Clone, Default)]
 struct Pass {
     parts: usize,
-    marked: bool,
-    damaged: bool,
+    has_end_mark: bool,
+    is_damaged: bool,
     numbers: Numbers,
 }
 
@@ -263,32 +271,34 @@ impl Quake3List {
             .copied()
     }
 
-    fn take(&mut self, part: &ListPart<'_>) {
-        for address in part.iter().map(canonical) {
-            if let Some(pass) = self.seen.get_mut(&address) {
-                // Repetitions within a pass are common: of datagrams, and of entries from some
-                // masters.
-                *pass = pass.filter(|pass| *pass == self.passes);
-                continue;
+    /// Adds an address that arrived in the current pass.
+    fn add(&mut self, address: SocketAddr) {
+        let in_this_pass = Seen::In(self.passes);
+        if let Some(seen) = self.seen.get_mut(&address) {
+            // Repetitions within a pass are common: of datagrams, and of entries from some
+            // masters.
+            if *seen != in_this_pass {
+                *seen = Seen::InSeveral;
             }
-            let list = &mut self.list;
-            let in_scope = self.scope.admits(address);
-            let known = if in_scope {
-                list.servers.len()
-            } else {
-                list.out_of_scope as usize
-            };
-            if known >= self.max_servers {
-                list.over_limit = list.over_limit.saturating_add(1);
-                continue;
-            }
-            if in_scope {
-                list.servers.push(address);
-            } else {
-                list.out_of_scope = list.out_of_scope.saturating_add(1);
-            }
-            self.seen.insert(address, Some(self.passes));
+            return;
         }
+        let list = &mut self.list;
+        let in_scope = self.scope.admits(address);
+        let known = if in_scope {
+            list.servers.len()
+        } else {
+            list.out_of_scope as usize
+        };
+        if known >= self.max_servers {
+            list.over_limit = list.over_limit.saturating_add(1);
+            return;
+        }
+        if in_scope {
+            list.servers.push(address);
+        } else {
+            list.out_of_scope = list.out_of_scope.saturating_add(1);
+        }
+        self.seen.insert(address, in_this_pass);
     }
 
     fn finish(&mut self, completeness: ListCompleteness) -> ServerList {
@@ -307,18 +317,24 @@ impl Conversation for Quake3List {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<ServerList> {
-        let other = ParseError::new(ParseErrorKind::Unexpected("the list that was asked for"), 4);
         let part = match ListPart::parse(datagram) {
-            Ok(part) if (part.form, part.extended) == (self.form, self.extended) => part,
-            rejected => return Verdict::Rejected(rejected.err().unwrap_or(other)),
+            Ok(part) => part,
+            Err(error) => return Verdict::Rejected(error),
         };
-        self.take(&part);
+        let is_requested = part.form == self.form && part.extended == self.extended;
+        if !is_requested {
+            let kind = ParseErrorKind::Unexpected("the list that was asked for");
+            return Verdict::Rejected(ParseError::new(kind, 4));
+        }
+        for address in part.iter().map(canonical) {
+            self.add(address);
+        }
         // A datagram after an end mark: the network reordered them, or the mark does not end the
         // list.
-        self.has_false_marks |= self.pass.marked;
+        self.has_false_marks |= self.pass.has_end_mark;
         self.pass.parts = self.pass.parts.saturating_add(1);
-        self.pass.marked |= part.has_end;
-        self.pass.damaged |= !part.intact;
+        self.pass.has_end_mark |= part.has_end;
+        self.pass.is_damaged |= !part.intact;
         if let Some(numbering) = part.numbering {
             self.pass.numbers.add(numbering);
             self.numbers.add(numbering);
@@ -326,7 +342,7 @@ impl Conversation for Quake3List {
         if self.list.over_limit > 0 || self.pass.parts > self.max_servers {
             return Verdict::Done(self.finish(ListCompleteness::Incomplete));
         }
-        if self.pass.numbers.are_complete() && !self.pass.damaged {
+        if self.pass.numbers.are_complete() && !self.pass.is_damaged {
             return Verdict::Done(self.finish(ListCompleteness::Complete));
         }
         // Only reordered datagrams can follow the end mark; without a mark, silence is the end.
@@ -340,10 +356,18 @@ impl Conversation for Quake3List {
         if !is_answered && (self.passes == 0 || remaining == Remaining::Retry) {
             return OnTimeout::Retry;
         }
-        self.passes = self.passes.saturating_add(is_answered.into());
+        if is_answered {
+            self.passes = self.passes.saturating_add(1);
+        }
         let is_over = remaining == Remaining::Nothing;
-        let once = u32::try_from(self.seen.values().flatten().count()).unwrap_or(u32::MAX);
-        let is_cut = pass.damaged || (is_answered && is_over) || self.numbers.lack_some();
+        // The deadline ended the pass, not silence.
+        let is_interrupted = is_answered && is_over;
+        let seen_once = self
+            .seen
+            .values()
+            .filter(|seen| matches!(seen, Seen::In(_)));
+        let once = u32::try_from(seen_once.count()).unwrap_or(u32::MAX);
+        let is_cut = pass.is_damaged || is_interrupted || self.numbers.lack_some();
         let completeness = if is_cut {
             ListCompleteness::Incomplete
         } else {
@@ -435,20 +459,16 @@ impl Form for Cod4xDialogue {
             return Ok((rest, Next::Read));
         }
         let (rest, server) = entry(input)?;
-        server.map(|server| servers.add(server));
-        Ok((
-            rest,
-            if server.is_some() {
-                Next::Read
-            } else {
-                Next::End
-            },
-        ))
+        let Some(server) = server else {
+            return Ok((rest, Next::End));
+        };
+        servers.add(server);
+        Ok((rest, Next::Read))
     }
 
-    fn handle_end(&mut self, _rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {
+    fn handle_end(&mut self, _rest: &[u8], _servers: &mut Collector) -> Result<ListEnd, ListError> {
         if self.has_begun {
-            Ok(false)
+            Ok(ListEnd::Cut)
         } else {
             Err(ListError::NoReply)
         }

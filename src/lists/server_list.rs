@@ -100,6 +100,14 @@ impl ListedServer {
     }
 }
 
+/// How a list has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListEnd {
+    /// With its end mark, or with all announced servers.
+    Whole,
+    Cut,
+}
+
 /// Makes a [`ServerList`] from the entries of a stream. Entries over the limit use no memory.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
@@ -137,13 +145,14 @@ impl Collector {
         }
     }
 
-    pub(super) fn finish(&mut self, is_ended: bool) -> ServerList {
+    pub(super) fn finish(&mut self, end: ListEnd) -> ServerList {
         let Self {
             mut list,
             first_skipped,
             ..
         } = std::mem::take(self);
-        if is_ended && list.over_limit == 0 && first_skipped.is_none() {
+        let has_all_entries = list.over_limit == 0 && first_skipped.is_none();
+        if end == ListEnd::Whole && has_all_entries {
             list.completeness = ListCompleteness::Complete;
         }
         list

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::cipher::Cipher;
-use super::server_list::{Collector, ServerList};
+use super::server_list::{Collector, ListEnd, ServerList};
 use crate::error::{EncodeError, ListError};
 use crate::grammar::Parsed;
 use crate::limits::{Limits, MAX_LIST_BYTES};
@@ -69,11 +69,15 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Called at the end of the stream, or after a silence. Returns whether the list is complete.
-    fn handle_end(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError>;
+    /// Called at the end of the stream, or after a silence.
+    fn handle_end(&mut self, rest: &[u8], servers: &mut Collector) -> Result<ListEnd, ListError>;
 
-    /// Called at the deadline. Returns whether the list is complete.
-    fn handle_timeout(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError> {
+    /// Called at the deadline.
+    fn handle_timeout(
+        &mut self,
+        rest: &[u8],
+        servers: &mut Collector,
+    ) -> Result<ListEnd, ListError> {
         self.handle_end(rest, servers)
     }
 }
@@ -140,7 +144,7 @@ impl ListSession {
         let new = self.received.len();
         self.received.extend_from_slice(bytes);
         if self.offset.saturating_add(self.received.len()) > MAX_LIST_BYTES as usize {
-            return self.finish(Err(ListError::TooLong), 0);
+            return self.finish(Err(ListError::TooLong));
         }
         self.decipher(new);
         self.read();
@@ -173,20 +177,21 @@ impl ListSession {
                 Err(nom::Err::Incomplete(_)) => break,
                 Err(_) => (input.len(), Next::Fail(ListError::Malformed(0))),
             };
-            let start = std::mem::replace(&mut read, self.received.len().saturating_sub(rest));
+            let start = read;
+            read = self.received.len().saturating_sub(rest);
             match next {
                 Next::Read => {}
                 Next::Skip => {
-                    let at = self.offset.saturating_add(start);
-                    self.servers.first_skipped.get_or_insert(at);
+                    let position = self.offset.saturating_add(start);
+                    self.servers.first_skipped.get_or_insert(position);
                 }
                 Next::Send(mut bytes) => self.out.append(&mut bytes),
                 Next::Decipher(cipher) => {
                     self.cipher = Some(cipher);
                     self.decipher(read);
                 }
-                Next::End => self.finish(Ok(true), 0),
-                Next::Fail(error) => self.finish(Err(error), start),
+                Next::End => self.finish(Ok(ListEnd::Whole)),
+                Next::Fail(error) => self.finish(Err(moved(error, start))),
             }
         }
         self.received.drain(..read);
@@ -196,15 +201,15 @@ impl ListSession {
     /// Call it when the server has closed the connection, or the connection broke.
     pub fn handle_end(&mut self, _now: Instant) {
         if self.is_open() {
-            let is_whole = self.form.handle_end(&self.received, &mut self.servers);
-            self.finish(is_whole, 0);
+            let end = self.form.handle_end(&self.received, &mut self.servers);
+            self.finish(end);
         }
     }
 
     fn time_out(&mut self) {
         if self.is_open() {
-            let is_whole = self.form.handle_timeout(&self.received, &mut self.servers);
-            self.finish(is_whole, 0);
+            let end = self.form.handle_timeout(&self.received, &mut self.servers);
+            self.finish(end);
         }
     }
 
@@ -212,11 +217,16 @@ impl ListSession {
     ///
     /// It is in the past while bytes or the answer wait to be taken, `None` after that.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        match &self.state {
+        // A time in the past.
+        let at_once = self.started;
+        match self.state {
             State::Taken => None,
-            State::Answered(_) => Some(self.started),
-            State::Open { .. } if !self.out.is_empty() => Some(self.started),
-            State::Open { settles_at } => settles_at.iter().chain([&self.deadline]).min().copied(),
+            State::Answered(_) => Some(at_once),
+            State::Open { .. } if !self.out.is_empty() => Some(at_once),
+            State::Open { settles_at: None } => Some(self.deadline),
+            State::Open {
+                settles_at: Some(at),
+            } => Some(at.min(self.deadline)),
         }
     }
 
@@ -234,7 +244,7 @@ impl ListSession {
             match self.form.handle_silence(&mut self.received) {
                 None => self.handle_end(now),
                 Some(Ok(mut bytes)) => self.out.append(&mut bytes),
-                Some(Err(error)) => self.finish(Err(error), 0),
+                Some(Err(error)) => self.finish(Err(error)),
             }
         }
     }
@@ -259,28 +269,36 @@ impl ListSession {
     fn settle(&mut self, now: Instant) {
         let can_settle = self.form.can_settle(&self.received);
         if let State::Open { settles_at } = &mut self.state {
-            *settles_at = now.checked_add(SETTLE).filter(|_| can_settle);
+            *settles_at = if can_settle {
+                now.checked_add(SETTLE)
+            } else {
+                None
+            };
         }
     }
 
-    /// Ends with a list, complete or not, or with an error in the bytes from `start` on. Damaged
-    /// bytes after servers make the list incomplete.
-    fn finish(&mut self, is_whole: Result<bool, ListError>, start: usize) {
+    /// Ends with a list, complete or not, or with an error in the received bytes. Damaged bytes
+    /// after servers make the list incomplete.
+    fn finish(&mut self, end: Result<ListEnd, ListError>) {
         self.out = Vec::new();
         let has_servers = self.servers.count > 0;
-        let answer = match is_whole {
-            Err(ListError::Malformed(_)) if has_servers => Ok(self.servers.finish(false)),
-            Err(ListError::Malformed(at)) => {
-                let at = self.offset.saturating_add(start).saturating_add(at);
-                Err(ListError::Malformed(at))
-            }
-            Err(error) => Err(error),
-            Ok(is_whole) => match self.servers.first_skipped {
-                Some(at) if !has_servers => Err(ListError::Malformed(at)),
-                _ => Ok(self.servers.finish(is_whole)),
+        let answer = match end {
+            Err(ListError::Malformed(_)) if has_servers => Ok(self.servers.finish(ListEnd::Cut)),
+            Err(error) => Err(moved(error, self.offset)),
+            Ok(end) => match self.servers.first_skipped {
+                Some(position) if !has_servers => Err(ListError::Malformed(position)),
+                _ => Ok(self.servers.finish(end)),
             },
         };
         self.state = State::Answered(answer);
+    }
+}
+
+/// The error at a position that is this many bytes further on.
+fn moved(error: ListError, distance: usize) -> ListError {
+    match error {
+        ListError::Malformed(position) => ListError::Malformed(position.saturating_add(distance)),
+        other => other,
     }
 }
 

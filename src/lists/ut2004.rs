@@ -10,7 +10,7 @@ use nom::number::complete::{be_u32, le_i32, le_u16, le_u32, u8 as byte};
 use nom::number::streaming;
 use nom::sequence::terminated;
 
-use super::server_list::{Collector, ListedServer};
+use super::server_list::{Collector, ListEnd, ListedServer};
 use super::session::{Form, Next};
 use crate::error::{EncodeError, ListError};
 use crate::grammar::{self, GrammarError, Parsed};
@@ -51,7 +51,15 @@ pub struct Ut2004List {
     ///
     /// Default empty: sends zeros, which OpenSpy and the other public list servers accept.
     pub cd_key: String,
-    conditions: Vec<(String, Comparison, String)>,
+    conditions: Vec<Condition>,
+}
+
+/// A condition that listed servers must meet.
+#[derive(Debug, Clone)]
+struct Condition {
+    key: String,
+    comparison: Comparison,
+    value: String,
 }
 
 /// The comparison of a condition, see [`Ut2004List::with_condition`].
@@ -98,7 +106,11 @@ impl Ut2004List {
         comparison: Comparison,
         value: impl Into<String>,
     ) -> Self {
-        self.conditions.push((key.into(), comparison, value.into()));
+        self.conditions.push(Condition {
+            key: key.into(),
+            comparison,
+            value: value.into(),
+        });
         self
     }
 
@@ -155,10 +167,10 @@ impl Ut2004List {
         message(|out| {
             out.put_u8(0);
             put_count(self.conditions.len(), out)?;
-            for (key, comparison, value) in &self.conditions {
-                put_text("key of a condition", key, out)?;
-                put_text("value of a condition", value, out)?;
-                out.put_u8(*comparison as u8);
+            for condition in &self.conditions {
+                put_text("key of a condition", &condition.key, out)?;
+                put_text("value of a condition", &condition.value, out)?;
+                out.put_u8(condition.comparison as u8);
             }
             Ok(())
         })
@@ -183,10 +195,11 @@ fn message(
 /// Writes a text in 8-bit units if possible, else in 16-bit units, which OpenSpy does not read.
 fn put_text(field: &'static str, text: &str, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     EncodeError::check(field, text.as_bytes(), 0..=MAX_CONDITION, |byte| byte == 0)?;
-    let is_wide = text.chars().any(|c| u8::try_from(c).is_err());
-    match is_wide {
-        true => FString::wide(&Charset::Utf16Le.encode(text)).encode(out),
-        false => FString::narrow(&Charset::Latin1.encode(text)).encode(out),
+    let is_narrow = text.chars().all(|c| u8::try_from(c).is_ok());
+    if is_narrow {
+        FString::narrow(&Charset::Latin1.encode(text)).encode(out)
+    } else {
+        FString::wide(&Charset::Utf16Le.encode(text)).encode(out)
     }
 }
 
@@ -209,11 +222,10 @@ enum Message {
 impl Form for Dialogue {
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match frame(input) {
-            Ok((rest, body)) => Ok((
-                rest,
-                self.handle_message(body, servers)
-                    .unwrap_or_else(Next::Fail),
-            )),
+            Ok((rest, body)) => {
+                let next = self.handle_message(body, servers);
+                Ok((rest, next.unwrap_or_else(Next::Fail)))
+            }
             Err(nom::Err::Error(_)) if self.expected == Message::Challenge => {
                 Ok((input, Next::Fail(ListError::NoGreeting)))
             }
@@ -221,12 +233,12 @@ impl Form for Dialogue {
         }
     }
 
-    fn handle_end(&mut self, rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {
+    fn handle_end(&mut self, rest: &[u8], _servers: &mut Collector) -> Result<ListEnd, ListError> {
         match self.expected {
             Message::Challenge if rest.is_empty() => Err(ListError::NoReply),
             Message::Challenge => Err(ListError::NoGreeting),
             Message::Approval | Message::Verification => Err(ListError::NoReply),
-            Message::Count | Message::Entry => Ok(false),
+            Message::Count | Message::Entry => Ok(ListEnd::Cut),
         }
     }
 }
@@ -234,52 +246,62 @@ impl Form for Dialogue {
 impl Dialogue {
     /// Handles a message without its length.
     fn handle_message(&mut self, body: &[u8], servers: &mut Collector) -> Result<Next, ListError> {
-        let send = |message: Result<Vec<u8>, EncodeError>| {
-            message.map(Next::Send).map_err(ListError::Request)
-        };
-        let (expected, next) = match self.expected {
+        match self.expected {
             Message::Challenge => {
                 let Ok((_, challenge)) = string(body) else {
                     return Err(ListError::NoGreeting);
                 };
-                (
-                    Message::Approval,
-                    send(self.request.login(challenge.raw()))?,
-                )
+                let login = self.request.login(challenge.raw());
+                self.send(login, Message::Approval)
             }
             Message::Approval => {
                 accept(b"APPROVED", body)?;
-                match self.request.is_ut2004() {
-                    true => (
-                        Message::Verification,
-                        send(message(|out| VERIFICATION.encode(out)))?,
-                    ),
-                    false => (Message::Count, send(self.request.list())?),
+                if self.request.is_ut2004() {
+                    let verification = message(|out| VERIFICATION.encode(out));
+                    self.send(verification, Message::Verification)
+                } else {
+                    self.send(self.request.list(), Message::Count)
                 }
             }
             Message::Verification => {
                 accept(b"VERIFIED", body)?;
-                (Message::Count, send(self.request.list())?)
+                self.send(self.request.list(), Message::Count)
             }
             Message::Count => {
                 let announced = read(count, body)?;
                 servers.list.announced = Some(announced);
-                (Message::Entry, Next::Read)
+                self.expected = Message::Entry;
+                Ok(next_entry(servers))
             }
             Message::Entry => {
                 let is_ut2004 = self.request.is_ut2004();
                 let listed = read(|body| entry(body, is_ut2004), body)?;
                 servers.add_entry(listed);
-                (Message::Entry, Next::Read)
+                Ok(next_entry(servers))
             }
-        };
+        }
+    }
+
+    /// Sends a message, after which this message is expected from the list server.
+    fn send(
+        &mut self,
+        message: Result<Vec<u8>, EncodeError>,
+        expected: Message,
+    ) -> Result<Next, ListError> {
+        let message = message.map_err(ListError::Request)?;
         self.expected = expected;
-        let announced = servers
-            .list
-            .announced
-            .and_then(|announced| usize::try_from(announced).ok());
-        let is_whole = announced.is_some_and(|announced| servers.count >= announced);
-        Ok(if is_whole { Next::End } else { next })
+        Ok(Next::Send(message))
+    }
+}
+
+/// The step after the number of servers or an entry: the end, if all announced servers arrived.
+fn next_entry(servers: &Collector) -> Next {
+    let announced = servers.list.announced.unwrap_or(u32::MAX);
+    let announced = usize::try_from(announced).unwrap_or(usize::MAX);
+    if servers.count >= announced {
+        Next::End
+    } else {
+        Next::Read
     }
 }
 
@@ -315,27 +337,28 @@ fn entry(body: &[u8], is_ut2004: bool) -> Parsed<'_, ListedServer> {
     let (rest, (address, game_port, query_port)) = (be_u32, le_u16, le_u16).parse(body)?;
     let (rest, (name, map, game_type)) = (string, string, string).parse(rest)?;
     let (rest, (players, max_players)) = (byte, byte).parse(rest)?;
-    let (rest, (flags, skill)) = match is_ut2004 {
-        true => opt((le_i32, opt(string))).map(Option::unzip).parse(rest)?,
-        false => opt(byte.map(i32::from))
-            .map(|flags| (flags, None))
-            .parse(rest)?,
+    let (rest, flags) = if is_ut2004 {
+        opt(le_i32).parse(rest)?
+    } else {
+        opt(byte.map(i32::from)).parse(rest)?
     };
-    let mut fields = Rules::default();
+    let (rest, skill_level) = if is_ut2004 && flags.is_some() {
+        opt(string).parse(rest)?
+    } else {
+        (rest, None)
+    };
     let (players, max_players) = (players.to_string(), max_players.to_string());
-    let texts = [
-        ("ServerName", Some(name)),
-        ("MapName", Some(map)),
-        ("GameType", Some(game_type)),
-        ("CurrentPlayers", Some(FString::narrow(players.as_bytes()))),
-        ("MaxPlayers", Some(FString::narrow(max_players.as_bytes()))),
-        ("SkillLevel", skill.flatten()),
-    ];
-    for (name, value) in texts
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
-    {
-        fields.push_texts(FString::narrow(name.as_bytes()).text(), value.text());
+    let mut fields = Rules::default();
+    let mut push = |key: &str, value: FString<'_>| {
+        fields.push_texts(FString::narrow(key.as_bytes()).text(), value.text());
+    };
+    push("ServerName", name);
+    push("MapName", map);
+    push("GameType", game_type);
+    push("CurrentPlayers", FString::narrow(players.as_bytes()));
+    push("MaxPlayers", FString::narrow(max_players.as_bytes()));
+    if let Some(skill_level) = skill_level {
+        push("SkillLevel", skill_level);
     }
     let server = SocketAddr::from((Ipv4Addr::from_bits(address), query_port));
     Ok((
