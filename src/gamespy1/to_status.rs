@@ -8,7 +8,9 @@ use super::engines::{PlayerTeam, Profile, UNKNOWN};
 use super::fields::{CHARSET, FieldReader, Value, Values, each_field};
 use super::wire::{RowKey, is_control};
 use crate::model::completeness::{Completeness, Part};
-use crate::model::{Player, Rules, RulesBuilder, ServerStatus, Style, Team, ToStatus, listed_bots};
+use crate::model::{
+    ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Style, Team, ToStatus, listed_bots,
+};
 use crate::text::number;
 
 /// The number of rules of a typical server.
@@ -235,7 +237,7 @@ struct RowReader<'a> {
     /// The fields of a row that are not known.
     rest: Vec<Field<'a>>,
     /// The unknown fields of all rows.
-    extras: RulesBuilder,
+    extras: ExtrasBuilder,
 }
 
 /// The name and score of a side, as far as a reply has them.
@@ -261,7 +263,7 @@ impl<'a> RowReader<'a> {
             present: counted.filter(|_| profile.players.has_stale_rows),
             absent_score: profile.players.absent_score.filter(|_| is_whole),
             rest: Vec::new(),
-            extras: RulesBuilder::new(fields.bytes, CHARSET, parts.field_count),
+            extras: ExtrasBuilder::new(fields.bytes, CHARSET, parts.field_count),
         }
     }
 
@@ -347,7 +349,7 @@ impl<'a> RowReader<'a> {
 
     /// Gives players and teams their unknown fields.
     fn share_extras(&mut self, players: &mut [Player], teams: &mut [Team]) {
-        let empty = RulesBuilder::new(self.fields.bytes, CHARSET, 0);
+        let empty = ExtrasBuilder::new(self.fields.bytes, CHARSET, 0);
         let extras = std::mem::replace(&mut self.extras, empty);
         let of_players = players.iter_mut().map(|player| &mut player.extra);
         let of_teams = teams.iter_mut().map(|team| &mut team.extra);

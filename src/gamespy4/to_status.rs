@@ -10,7 +10,8 @@ use super::wire::form::Form;
 use super::wire::minecraft::{BASIC_KEYS, Basic, software};
 use super::wire::sections::{JustCause2Player, Pair};
 use crate::model::{
-    Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
+    ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
+    listed_bots,
 };
 use crate::text::number;
 
@@ -114,7 +115,7 @@ impl Rows {
             };
         }
         let style = fields.profile.style;
-        let mut extras = RulesBuilder::new(answer.raw(), style.charset, 0);
+        let mut extras = ExtrasBuilder::new(answer.raw(), style.charset, 0);
         let mut players = listed_players(answer, fields, &mut extras);
         let mut teams = teams(answer, fields, &mut extras);
         let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
@@ -164,7 +165,7 @@ fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
 fn listed_players(
     answer: &Answer,
     fields: &Fields<'_>,
-    extras: &mut RulesBuilder,
+    extras: &mut ExtrasBuilder,
 ) -> Option<Vec<Player>> {
     let table = answer.players();
     let is_whole_list =
@@ -204,7 +205,7 @@ fn player(
     row: Row<'_>,
     meanings: &[PlayerField],
     fields: &Fields<'_>,
-    extras: &mut RulesBuilder,
+    extras: &mut ExtrasBuilder,
 ) -> Player {
     let mut player = Player::default();
     for ((column, value), meaning) in row.fields().zip(meanings) {
@@ -251,7 +252,7 @@ fn just_cause_2(players: Vec<JustCause2Player<'_>>, bytes: &Bytes) -> Vec<Player
 }
 
 /// The teams: the rows of their table, or those that keys name.
-fn teams(answer: &Answer, fields: &Fields<'_>, extras: &mut RulesBuilder) -> Vec<Team> {
+fn teams(answer: &Answer, fields: &Fields<'_>, extras: &mut ExtrasBuilder) -> Vec<Team> {
     let rows = (fields.profile.first_team..).zip(answer.teams().rows());
     let teams: Vec<_> = rows
         .map(|(number, row)| team(row, number, fields, extras))
@@ -270,7 +271,7 @@ fn teams(answer: &Answer, fields: &Fields<'_>, extras: &mut RulesBuilder) -> Vec
     named.collect()
 }
 
-fn team(row: Row<'_>, number: i32, fields: &Fields<'_>, extras: &mut RulesBuilder) -> Team {
+fn team(row: Row<'_>, number: i32, fields: &Fields<'_>, extras: &mut ExtrasBuilder) -> Team {
     let mut team = Team {
         id: Some(number),
         ..Team::default()

@@ -38,12 +38,30 @@ pub struct Detailed<'a>(pub &'a ServerStatus);
 
 impl Serialize for Detailed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        As(self.0, true).serialize(serializer)
+        As::new(self.0, Form::Detailed).serialize(serializer)
     }
 }
 
-/// A part of the model, and whether its texts are written in detail.
-struct As<T>(T, bool);
+/// The form in which texts are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The plain text.
+    Plain,
+    /// An object, see [`Detailed`].
+    Detailed,
+}
+
+/// A part of the model that is written with its texts in this form.
+struct As<T> {
+    part: T,
+    form: Form,
+}
+
+impl<T> As<T> {
+    const fn new(part: T, form: Form) -> Self {
+        Self { part, form }
+    }
+}
 
 /// Writes a part of the model with these fields, in this order. Those in parentheses hold texts or
 /// durations.
@@ -51,11 +69,11 @@ macro_rules! serialize_fields {
     ($part:ident: $(($($texts:ident)*) $($values:ident)*)*) => {
         impl Serialize for As<&$part> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let Self(part, detailed) = *self;
+                let Self { part, form } = *self;
                 let count = [$($(stringify!($texts),)* $(stringify!($values),)*)*].len();
                 let mut out = serializer.serialize_struct(stringify!($part), count)?;
                 $(
-                    $(out.serialize_field(stringify!($texts), &As(&part.$texts, detailed))?;)*
+                    $(out.serialize_field(stringify!($texts), &As::new(&part.$texts, form))?;)*
                     $(out.serialize_field(stringify!($values), &part.$values)?;)*
                 )*
                 out.end()
@@ -74,10 +92,9 @@ serialize_fields! { Team: () id (name) score (extra) }
 
 impl Serialize for As<&Players> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let detailed = self.1;
-        match self.0.known() {
+        match self.part.known() {
             Some(players) => {
-                serializer.collect_seq(players.iter().map(|player| As(player, detailed)))
+                serializer.collect_seq(players.iter().map(|player| As::new(player, self.form)))
             }
             None => serializer.serialize_none(),
         }
@@ -86,7 +103,7 @@ impl Serialize for As<&Players> {
 
 impl Serialize for As<&Duration> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write_seconds(self.0, serializer)
+        write_seconds(self.part, serializer)
     }
 }
 
@@ -121,9 +138,9 @@ where
     for<'a> As<&'a T>: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0
-            .as_ref()
-            .map(|value| As(value, self.1))
+        let value = self.part.as_ref();
+        value
+            .map(|value| As::new(value, self.form))
             .serialize(serializer)
     }
 }
@@ -133,32 +150,32 @@ where
     for<'a> As<&'a T>: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|item| As(item, self.1)))
+        serializer.collect_seq(self.part.iter().map(|item| As::new(item, self.form)))
     }
 }
 
 impl Serialize for As<&Rules> {
     /// A list of `[key, value]` pairs: a map would lose order and repeated keys.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let pairs = self.part.iter();
         serializer.collect_seq(
-            self.0
-                .iter()
-                .map(|(key, value)| [As(key, self.1), As(value, self.1)]),
+            pairs.map(|(key, value)| [As::new(key, self.form), As::new(value, self.form)]),
         )
     }
 }
 
 impl Serialize for As<&Text> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        As(self.0.as_ref(), self.1).serialize(serializer)
+        As::new(self.part.as_ref(), self.form).serialize(serializer)
     }
 }
 
 impl Serialize for As<TextRef<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(text, detailed) = *self;
+        let text = self.part;
         let plain = text.plain();
-        if !detailed || (plain.as_bytes() == text.raw() && text.style() == Style::default()) {
+        let is_plain = plain.as_bytes() == text.raw() && text.style() == Style::default();
+        if self.form == Form::Plain || is_plain {
             return serializer.serialize_str(&plain);
         }
         let raw: String = text
@@ -182,7 +199,7 @@ macro_rules! serialize_plain {
         $(impl Serialize for $part {
             /// With plain texts; see [`Detailed`] for more.
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                As(self, false).serialize(serializer)
+                As::new(self, Form::Plain).serialize(serializer)
             }
         })*
     };
@@ -192,7 +209,7 @@ serialize_plain! { ServerStatus Player Team Rules Text }
 
 impl Serialize for TextRef<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        As(*self, false).serialize(serializer)
+        As::new(*self, Form::Plain).serialize(serializer)
     }
 }
 
@@ -205,7 +222,7 @@ impl<'de> Deserialize<'de> for Text {
             untagged,
             expecting = "expected a string, or an object with raw, charset and colours"
         )]
-        enum Form {
+        enum Written {
             Plain(String),
             Detailed {
                 raw: String,
@@ -213,9 +230,9 @@ impl<'de> Deserialize<'de> for Text {
                 colours: Colours,
             },
         }
-        match Form::deserialize(deserializer)? {
-            Form::Plain(text) => Ok(text.into()),
-            Form::Detailed {
+        match Written::deserialize(deserializer)? {
+            Written::Plain(text) => Ok(text.into()),
+            Written::Detailed {
                 raw,
                 charset,
                 colours,
@@ -240,12 +257,13 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 
 impl<'de> Deserialize<'de> for Rules {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let pairs = Vec::<(Text, Text)>::deserialize(deserializer);
-        let expected =
-            |error| de::Error::custom(format_args!("a list of [key, value] pairs: {error}"));
+        let pairs = Vec::<(Text, Text)>::deserialize(deserializer).map_err(|error| {
+            de::Error::custom(format_args!("a list of [key, value] pairs: {error}"))
+        })?;
         let mut rules = Self::default();
-        let push = |(key, value): (Text, Text)| rules.push_texts(key.as_ref(), value.as_ref());
-        pairs.map_err(expected)?.into_iter().for_each(push);
+        for (key, value) in &pairs {
+            rules.push_texts(key.as_ref(), value.as_ref());
+        }
         Ok(rules)
     }
 }

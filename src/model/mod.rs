@@ -20,7 +20,7 @@ pub(crate) use completeness::{Completeness, MissingParts, Verification};
 #[cfg(feature = "serde")]
 pub use json::Detailed;
 pub(crate) use players::{Player, listed_bots};
-pub(crate) use rules::{Rules, RulesBuilder};
+pub(crate) use rules::{ExtrasBuilder, RawText, Rules, RulesBuilder};
 pub(crate) use status::{ServerStatus, Team, ToStatus};
 pub(crate) use text::Text;
 pub use text::{Span, Style, TextRef};

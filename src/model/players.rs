@@ -50,8 +50,10 @@ impl Player {
 
 /// The number of bots; `None` if it is not known of every player whether it is a bot.
 pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
-    let bots: Option<u32> = players.iter().map(|player| player.bot.map(u32::from)).sum();
-    bots.filter(|_| !players.is_empty())
+    if players.is_empty() {
+        return None;
+    }
+    players.iter().map(|player| player.bot.map(u32::from)).sum()
 }
 
 /// The players on a server, in the server's order, and whether the server sent a list.

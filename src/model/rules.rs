@@ -35,7 +35,7 @@ use crate::text::locate;
 #[derive(Clone, Default)]
 pub struct Rules {
     /// `None` before the first pair. The players of an answer share one list; each has a part of
-    /// it.
+    /// it, see [`ExtrasBuilder`].
     list: Option<Arc<List>>,
     /// The range of entries in the list.
     start: u32,
@@ -52,14 +52,38 @@ struct List {
     colours: Colours,
 }
 
-/// A key and its value.
-type Entry = (Slice, Slice);
+/// A key and its value, as slices of a buffer.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key: Slice,
+    value: Slice,
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Slice {
     start: u32,
     length: u32,
     charset: Charset,
+}
+
+/// The bytes of a key or value, with their character set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RawText<'a> {
+    raw: &'a [u8],
+    charset: Charset,
+}
+
+impl<'a> RawText<'a> {
+    #[inline]
+    pub(crate) const fn new(raw: &'a [u8], charset: Charset) -> Self {
+        Self { raw, charset }
+    }
+}
+
+impl<'a> From<TextRef<'a>> for RawText<'a> {
+    fn from(text: TextRef<'a>) -> Self {
+        Self::new(text.raw(), text.style().charset)
+    }
 }
 
 impl Rules {
@@ -124,11 +148,12 @@ impl Rules {
 
     /// Appends a pair of raw bytes in [`Charset::Utf8OrWindows1252`].
     pub fn push_raw(&mut self, key: &[u8], value: &[u8]) {
-        self.push_with((key, Charset::default()), (value, Charset::default()));
+        let charset = Charset::default();
+        self.push_with(RawText::new(key, charset), RawText::new(value, charset));
     }
 
     /// Appends a pair of raw bytes, each with its own character set.
-    pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
+    fn push_with(&mut self, key: RawText<'_>, value: RawText<'_>) {
         let list = Arc::make_mut(self.list.get_or_insert_default());
         // Later entries belong to other `Rules` that share the list.
         list.entries.truncate(self.end as usize);
@@ -139,12 +164,11 @@ impl Rules {
     /// Appends a pair of texts with their character sets. All values of a list have one kind of
     /// colour codes: that of the latest value with colour codes.
     pub(crate) fn push_texts(&mut self, key: TextRef<'_>, value: TextRef<'_>) {
-        self.push_with(
-            (key.raw(), key.style().charset),
-            (value.raw(), value.style().charset),
-        );
+        self.push_with(key.into(), value.into());
         let colours = value.style().colours;
-        if let Some(list) = self.list.as_mut().filter(|_| colours != Colours::None) {
+        if colours != Colours::None
+            && let Some(list) = &mut self.list
+        {
             Arc::make_mut(list).colours = colours;
         }
     }
@@ -152,25 +176,28 @@ impl Rules {
 
 impl Slice {
     #[inline]
-    fn new(start: usize, (raw, charset): (&[u8], Charset)) -> Self {
+    fn new(start: usize, text: RawText<'_>) -> Self {
         Self {
             start: to_u32(start),
-            length: to_u32(raw.len()),
-            charset,
+            length: to_u32(text.raw.len()),
+            charset: text.charset,
         }
     }
 }
 
 impl List {
-    fn push(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
-        let entry = (self.slice(key), self.slice(value));
+    fn push(&mut self, key: RawText<'_>, value: RawText<'_>) {
+        let entry = Entry {
+            key: self.slice(key),
+            value: self.slice(value),
+        };
         self.entries.push(entry);
     }
 
     /// A text as a slice of the buffer. A text that is not in the buffer is appended to it.
-    fn slice(&mut self, text: (&[u8], Charset)) -> Slice {
-        let (raw, _) = text;
-        let start = locate(&self.bytes, raw).map_or_else(|| self.append(raw), |range| range.start);
+    fn slice(&mut self, text: RawText<'_>) -> Slice {
+        let found = locate(&self.bytes, text.raw);
+        let start = found.map_or_else(|| self.append(text.raw), |range| range.start);
         Slice::new(start, text)
     }
 
@@ -253,8 +280,8 @@ impl<'a> Iterator for RulesIter<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let &(key, value) = self.entries.next()?;
-        Some((self.text(key), self.text(value)))
+        let entry = self.entries.next()?;
+        Some((self.text(entry.key), self.text(entry.value)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -264,8 +291,7 @@ impl<'a> Iterator for RulesIter<'a> {
 
 impl ExactSizeIterator for RulesIter<'_> {}
 
-/// Builds [`Rules`] over the bytes of an answer without a copy, or a list that several `Rules`
-/// share.
+/// Builds [`Rules`] over the bytes of an answer without a copy.
 #[derive(Debug)]
 pub(crate) struct RulesBuilder {
     /// The buffer that the pairs are slices of.
@@ -274,8 +300,6 @@ pub(crate) struct RulesBuilder {
     appended: Vec<u8>,
     entries: Vec<Entry>,
     charset: Charset,
-    /// The number of entries in the parts taken so far.
-    taken: u32,
 }
 
 impl RulesBuilder {
@@ -286,27 +310,30 @@ impl RulesBuilder {
             appended: Vec::new(),
             entries: Vec::with_capacity(capacity),
             charset,
-            taken: 0,
         }
     }
 
     /// Adds a pair. Slices of the buffer are not copied, other bytes are.
     #[inline]
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
-        self.push_with((key, self.charset), (value, self.charset));
+        let charset = self.charset;
+        self.push_with(RawText::new(key, charset), RawText::new(value, charset));
     }
 
     /// Adds a pair, each half with its own character set.
     #[inline]
-    pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
-        let entry = (self.slice(key), self.slice(value));
+    pub(crate) fn push_with(&mut self, key: RawText<'_>, value: RawText<'_>) {
+        let entry = Entry {
+            key: self.slice(key),
+            value: self.slice(value),
+        };
         self.entries.push(entry);
     }
 
     #[inline]
-    fn slice(&mut self, text: (&[u8], Charset)) -> Slice {
-        let (raw, _) = text;
-        let start = locate(&self.bytes, raw).map_or_else(|| self.append(raw), |range| range.start);
+    fn slice(&mut self, text: RawText<'_>) -> Slice {
+        let found = locate(&self.bytes, text.raw);
+        let start = found.map_or_else(|| self.append(text.raw), |range| range.start);
         Slice::new(start, text)
     }
 
@@ -316,28 +343,6 @@ impl RulesBuilder {
         let start = self.bytes.len().saturating_add(self.appended.len());
         self.appended.extend_from_slice(raw);
         start
-    }
-
-    /// The pairs added since the last call. The part can be read after [`Self::complete`].
-    pub(crate) fn take_part(&mut self) -> Rules {
-        let start = std::mem::replace(&mut self.taken, to_u32(self.entries.len()));
-        Rules {
-            list: None,
-            start,
-            end: self.taken,
-            charset: None,
-        }
-    }
-
-    /// Sets the list of the parts taken. The kind of colour codes is often known only after the
-    /// last pair.
-    pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
-        // Players of most games have no other keys.
-        if self.entries.is_empty() {
-            return;
-        }
-        let list = self.into_list(colours);
-        parts.for_each(|part| part.list = Some(Arc::clone(&list)));
     }
 
     /// All pairs as one list.
@@ -361,6 +366,61 @@ impl RulesBuilder {
             entries: self.entries,
             colours,
         })
+    }
+}
+
+/// Builds the extra pairs of players and teams: they share one list, and each has a part of it.
+#[derive(Debug)]
+pub(crate) struct ExtrasBuilder {
+    /// The pairs of all parts, one part after the other.
+    all: RulesBuilder,
+    /// The number of entries in the parts taken so far.
+    taken: u32,
+}
+
+impl ExtrasBuilder {
+    /// `bytes`: the buffer that the pairs are slices of.
+    pub(crate) fn new(bytes: &Bytes, charset: Charset, capacity: usize) -> Self {
+        Self {
+            all: RulesBuilder::new(bytes, charset, capacity),
+            taken: 0,
+        }
+    }
+
+    /// Adds a pair to the current part. Slices of the buffer are not copied, other bytes are.
+    #[inline]
+    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) {
+        self.all.push(key, value);
+    }
+
+    /// Adds a pair to the current part, each half with its own character set.
+    #[inline]
+    pub(crate) fn push_with(&mut self, key: RawText<'_>, value: RawText<'_>) {
+        self.all.push_with(key, value);
+    }
+
+    /// Ends the current part and returns it. It has its pairs only after [`Self::complete`].
+    pub(crate) fn take_part(&mut self) -> Rules {
+        let start = self.taken;
+        let end = to_u32(self.all.entries.len());
+        self.taken = end;
+        Rules {
+            list: None,
+            start,
+            end,
+            charset: None,
+        }
+    }
+
+    /// Gives the parts their pairs. The kind of colour codes is often known only after the last
+    /// pair.
+    pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
+        // Players of most games have no other keys.
+        if self.all.entries.is_empty() {
+            return;
+        }
+        let list = self.all.into_list(colours);
+        parts.for_each(|part| part.list = Some(Arc::clone(&list)));
     }
 }
 
@@ -404,7 +464,7 @@ mod tests {
     #[test]
     fn parts_of_one_list_are_independent() {
         let answer = Bytes::from_static(b"skin_0\\a\\skin_1\\b");
-        let mut builder = RulesBuilder::new(&answer, Charset::default(), 2);
+        let mut builder = ExtrasBuilder::new(&answer, Charset::default(), 2);
         let mut parts = [0, 9].map(|at| {
             builder.push(&answer[at..at + 4], &answer[at + 7..at + 8]);
             builder.take_part()

@@ -422,13 +422,13 @@ impl<'a> TextRef<'a> {
     )]
     pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
         if self.style.colours == Colours::UnrealEscape && self.raw.contains(&0x1B) {
-            Cow::Owned(charset.encode(&self.plain()))
-        } else if self.style.charset == charset || (!self.is_wide() && charset != Charset::Utf16Le)
-        {
-            Cow::Borrowed(self.raw)
-        } else {
-            Cow::Owned(charset.encode(&self.decoded()))
+            return Cow::Owned(charset.encode(&self.plain()));
         }
+        let has_wide_side = self.is_wide() || charset == Charset::Utf16Le;
+        if has_wide_side && self.style.charset != charset {
+            return Cow::Owned(charset.encode(&self.decoded()));
+        }
+        Cow::Borrowed(self.raw)
     }
 
     /// The bytes without line feeds at the end.

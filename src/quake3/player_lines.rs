@@ -11,7 +11,7 @@ use super::wire::player::{PlayerLine, is_other_line};
 use super::wire::siblings::{Form, Quake2Line, QuakeWorldLine};
 #[cfg(feature = "serve")]
 use super::wire::siblings::{SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX, Wanted};
-use crate::model::{Colours, Player, RulesBuilder, Style, Text};
+use crate::model::{Colours, ExtrasBuilder, Player, Style, Text};
 #[cfg(feature = "serve")]
 use crate::text::number;
 
@@ -38,7 +38,7 @@ const USUAL_LINE: usize = 24;
 pub(super) struct Lines {
     pub(super) players: Vec<Player>,
     /// The further fields of the players.
-    extras: RulesBuilder,
+    extras: ExtrasBuilder,
     /// The players among them that only watch and have slots of their own, as in QuakeWorld.
     spectators: usize,
     /// Whether some lines are neither players nor other parts of a reply.
@@ -60,7 +60,7 @@ impl Lines {
             profile,
             style,
             shows_bots: profile.bots_have_no_ping && known.has(Key::Bots),
-            extras: RulesBuilder::new(answer.raw(), style.charset, 0),
+            extras: ExtrasBuilder::new(answer.raw(), style.charset, 0),
             spectators: 0,
         };
         let mut has_odd_line = false;
@@ -109,7 +109,7 @@ struct PlayerReader<'a> {
     /// Whether a ping of 0 is a bot's, and only a bot's.
     shows_bots: bool,
     /// The further fields of the players so far.
-    extras: RulesBuilder,
+    extras: ExtrasBuilder,
     /// The number of spectators so far that have slots of their own.
     spectators: usize,
 }

@@ -10,7 +10,9 @@ use super::fields::{self, Rule, text};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, STATS_ID};
 use super::wire::strings::FString;
-use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, ToStatus};
+use crate::model::{
+    Charset, Colours, ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Team, ToStatus,
+};
 use crate::text::number;
 
 impl ToStatus for Answer {
@@ -112,7 +114,7 @@ fn rules(bytes: &Bytes, pairs: &[Rule<'_>], info: Option<&Info<'_>>) -> Rules {
     let capacity = pairs.len().saturating_add(4);
     let mut rules = RulesBuilder::new(bytes, style.charset, capacity);
     for (key, value) in pairs {
-        rules.push_with(key.part(), value.part());
+        rules.push_with(key.raw_text(), value.raw_text());
     }
     if let Some(info) = info {
         push_info(info, &mut rules);
@@ -122,7 +124,10 @@ fn rules(bytes: &Bytes, pairs: &[Rule<'_>], info: Option<&Info<'_>>) -> Rules {
 
 fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
     if let Some(skill) = info.skill_level {
-        rules.push_with(FString::narrow(SKILL_LEVEL.as_bytes()).part(), skill.part());
+        rules.push_with(
+            FString::narrow(SKILL_LEVEL.as_bytes()).raw_text(),
+            skill.raw_text(),
+        );
     }
     let current = info.waves.map(|waves| waves.current);
     let last = info.waves.map(|waves| waves.last);
@@ -134,7 +139,7 @@ fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
     }
     let (pairs, _) = info.lists.unwrap_or_default();
     for (key, value) in pairs.iter() {
-        rules.push_with(key.part(), value.part());
+        rules.push_with(key.raw_text(), value.raw_text());
     }
 }
 
@@ -149,7 +154,7 @@ fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
     }
     let texts = Bytes::from(texts.buffer);
     let text_in = |range: &Range<usize>| texts.get(range.clone()).unwrap_or_default();
-    let mut extras = RulesBuilder::new(&texts, Charset::Latin1, records.len());
+    let mut extras = ExtrasBuilder::new(&texts, Charset::Latin1, records.len());
     let mut players = Vec::with_capacity(records.len());
     for (record, numbers) in records.iter().zip(&numbers) {
         extras.push(text_in(&player_num_key), text_in(&numbers.player_num));
@@ -221,13 +226,13 @@ impl NumberTexts {
 }
 
 /// Adds the second number and the pairs of a player that has them.
-fn push_pairs(record: &PlayerRecord<'_>, extras: &mut RulesBuilder) {
+fn push_pairs(record: &PlayerRecord<'_>, extras: &mut ExtrasBuilder) {
     let Some(xmp) = record.xmp else {
         return;
     };
     extras.push(PLAYER_ID.as_bytes(), xmp.player_id.to_string().as_bytes());
     for (key, value) in xmp.player_info.iter() {
-        extras.push_with(key.part(), value.part());
+        extras.push_with(key.raw_text(), value.raw_text());
     }
 }
 

@@ -17,7 +17,7 @@ use bytes::BufMut;
 
 use crate::error::EncodeError;
 use crate::grammar::{Parsed, cut_short, malformed};
-use crate::model::{Charset, Colours, Style, TextRef};
+use crate::model::{Charset, Colours, RawText, Style, TextRef};
 
 /// A borrowed string of the engine, without its counted NUL.
 ///
@@ -99,8 +99,8 @@ impl<'a> FString<'a> {
     }
 
     /// The units up to the first NUL, with their character set.
-    pub(crate) fn part(self) -> (&'a [u8], Charset) {
-        (self.shown(), self.charset())
+    pub(crate) fn raw_text(self) -> RawText<'a> {
+        RawText::new(self.shown(), self.charset())
     }
 
     /// Appends the string as servers write it: `00` when empty, else its length with the NUL, the
