@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::reassembly::Reassembly;
+use super::answer::reassembly::{Progress, Reassembly};
 use super::answer::{Answer, Asked};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -50,8 +50,7 @@ const INFO_EVERY: u32 = 3;
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
     request: Cow<'static, [u8]>,
-    /// The number of requests sent.
-    requests: u32,
+    requests_sent: u32,
     plan: Plan,
     asked: Asked,
     replies: Reassembly,
@@ -89,7 +88,7 @@ impl StatusQuery {
         };
         Self {
             request: request.into(),
-            requests: 0,
+            requests_sent: 0,
             plan,
             asked: Asked {
                 charset: options.charset,
@@ -172,7 +171,7 @@ impl Conversation for StatusQuery {
 
     fn request(&mut self, out: &mut Vec<u8>) {
         self.replies.expect_one_more();
-        self.requests = self.requests.saturating_add(1);
+        self.requests_sent = self.requests_sent.saturating_add(1);
         out.extend_from_slice(&self.request);
     }
 
@@ -181,27 +180,32 @@ impl Conversation for StatusQuery {
             let kind = ParseErrorKind::Unexpected("a reply, not the request itself");
             return Verdict::Rejected(ParseError::new(kind, 0));
         }
-        let wait = match self.replies.insert(&Bytes::copy_from_slice(datagram)) {
-            Ok(wait) => wait,
+        let progress = match self.replies.insert(&Bytes::copy_from_slice(datagram)) {
+            Ok(progress) => progress,
             Err(error) => return Verdict::Rejected(error),
         };
-        if wait.is_none()
+        self.is_ended = progress != Progress::Partial;
+        if !self.is_ended {
+            return Verdict::Partial(Wait::Reply);
+        }
+        if progress == Progress::Whole
             && let Some(answer) = self.described_answer()
         {
             return Verdict::Done(answer);
         }
         // Without a description, fragment 0 can still arrive, or the reply to another request can
         // have the description.
-        let wait = wait.unwrap_or(Wait::Grace);
-        self.is_ended = wait == Wait::Grace;
-        Verdict::Partial(wait)
+        Verdict::Partial(Wait::Grace)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        if let Some(best) = Answer::best(&self.replies, &self.asked)
-            && (remaining != Remaining::Retry || self.is_final(&best))
-        {
-            return OnTimeout::Done(best);
+        if let Some(best) = Answer::best(&self.replies, &self.asked) {
+            if remaining != Remaining::Retry || self.is_final(&best) {
+                return OnTimeout::Done(best);
+            }
+            if self.is_ended {
+                self.incomplete_length = Some(best.raw().len());
+            }
         }
         self.choose_request();
         OnTimeout::Retry
@@ -222,20 +226,13 @@ impl StatusQuery {
     }
 
     /// Whether this answer is final: another request would not improve it.
-    fn is_final(&mut self, best: &Answer) -> bool {
+    fn is_final(&self, best: &Answer) -> bool {
         // Another request would not show rows that a value hides.
-        if best.completeness_with_all_rows().is_complete() {
+        if best.completeness_ignoring_hidden_rows().is_complete() {
             return true;
         }
-        if self.is_ended {
-            let length = best.raw().len();
-            let earlier = self.incomplete_length.replace(length);
-            let lacks_the_same = earlier == Some(length);
-            if lacks_the_same {
-                return true;
-            }
-        }
-        self.replies.lacks_end_mark()
+        let lacks_the_same = self.incomplete_length == Some(best.raw().len());
+        (self.is_ended && lacks_the_same) || self.replies.repeats_without_end_mark()
     }
 
     /// Chooses the request to send next.
@@ -243,21 +240,20 @@ impl StatusQuery {
         let request = match self.plan {
             Plan::Commands => return,
             Plan::StatusAfterShort => STATUS,
-            Plan::Status if self.replies.is_empty() => self.status_or_info(),
-            Plan::Status => return,
+            Plan::Status if !self.replies.is_empty() => return,
+            Plan::Status => {
+                let next = self.requests_sent.saturating_add(1);
+                if next.is_multiple_of(INFO_EVERY) {
+                    self.asked.info_alone = true;
+                    INFO
+                } else {
+                    STATUS
+                }
+            }
         };
         if *self.request != *request {
             self.request = request.into();
             self.replies.close();
         }
-    }
-
-    fn status_or_info(&mut self) -> &'static [u8] {
-        let next = self.requests.saturating_add(1);
-        if !next.is_multiple_of(INFO_EVERY) {
-            return STATUS;
-        }
-        self.asked.info_alone = true;
-        INFO
     }
 }

@@ -128,7 +128,7 @@ impl Keys {
     }
 
     /// Whether a text is a value: not empty, and not the text for "no value".
-    pub(crate) fn counts(self, text: &[u8]) -> bool {
+    pub(crate) fn is_value(self, text: &[u8]) -> bool {
         let is_none = |none: &str| text.eq_ignore_ascii_case(none.as_bytes());
         !text.is_empty() && !self.none.is_some_and(is_none)
     }
@@ -292,8 +292,12 @@ impl Profile {
         Self::find(known, has_named_sides).unwrap_or(&UNKNOWN)
     }
 
-    /// The family, if the keys show one.
-    pub(crate) fn find(known: &Known<'_>, has_named_sides: bool) -> Option<&'static Self> {
+    /// The family, if the keys alone show one.
+    pub(crate) fn of_keys(known: &Known<'_>) -> Option<&'static Self> {
+        Self::find(known, false)
+    }
+
+    fn find(known: &Known<'_>, has_named_sides: bool) -> Option<&'static Self> {
         let fits = |mark: &Mark| mark.fits(known, has_named_sides);
         let by_game = Self::with_mark(|mark| mark.is_game() && fits(mark));
         by_game.or_else(|| Self::with_mark(|mark| !mark.is_game() && fits(mark)))

@@ -62,7 +62,7 @@ impl<'a> Values<'a> {
 
     /// The first text that counts.
     pub(super) fn text(&self, keys: Keys) -> Option<&'a [u8]> {
-        self.find(keys, |_, value| keys.counts(value).then_some(value))
+        self.find(keys, |_, value| keys.is_value(value).then_some(value))
     }
 
     /// The first value that is a number and fits the type.

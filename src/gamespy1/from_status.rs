@@ -77,7 +77,7 @@ impl<'a> Sections<'a> {
         for rule in &rules {
             known.insert(&rule.key, &rule.value);
         }
-        let profile = Profile::find(&known, false).unwrap_or(form.usual_profile);
+        let profile = Profile::of_keys(&known).unwrap_or(form.usual_profile);
         let listed = status.players.len();
         let rules = rules.into_iter().filter(|rule| !is_row(&rule.key, listed));
         Self {

@@ -103,7 +103,7 @@ impl<'a> Parts<'a> {
             teams,
             rules,
             field_count,
-            completeness: answer.completeness_with_all_rows(),
+            completeness: answer.completeness_ignoring_hidden_rows(),
         };
         let counted: Option<usize> = parts.values.number(UNKNOWN.player_count);
         if counted > Some(players.len()) {
@@ -112,7 +112,7 @@ impl<'a> Parts<'a> {
         parts.divide(answer, players, &own_echo);
         // In an incomplete answer, a last key without a value is a fragment of a pair.
         if parts.completeness.is_complete()
-            && let Some((key, empty)) = pairs.key_without_value()
+            && let Some((key, empty)) = pairs.take_key_without_value()
         {
             parts.rules.push(key, empty);
         }

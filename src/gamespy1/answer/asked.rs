@@ -44,14 +44,12 @@ impl Asked {
             _ => None,
         });
         Self {
-            charset: None,
             status,
             players: status || has(b"players"),
             teams: has(b"teams"),
             echo,
             echo_alone: matches!(commands, [Command::Echo(_)]),
-            own_echo: false,
-            info_alone: false,
+            ..Self::default()
         }
     }
 }

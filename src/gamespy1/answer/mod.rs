@@ -6,7 +6,7 @@ pub(super) use self::asked::Asked;
 use self::reassembly::{Body, Reassembly, has_repeats};
 pub use self::rows::Row;
 use self::rows::{RowFields, Rows};
-use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS};
+use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS, UNKNOWN};
 use super::wire::{Fields, RowKey, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -50,10 +50,10 @@ impl Answer {
         // arrived.
         answers.max_by_key(|answer| {
             let rank = answer.body.rank;
-            // Numbers are better evidence than missing rows.
-            let is_complete =
-                !rank.shows_losses && answer.completeness_with_all_rows().is_complete();
-            (rank, is_complete, answer.raw().len())
+            // Numbers are better evidence than missing rows, so with numbers these do not count.
+            let is_complete_without_numbers =
+                !rank.shows_losses && answer.completeness_ignoring_hidden_rows().is_complete();
+            (rank, is_complete_without_numbers, answer.raw().len())
         })
     }
 
@@ -62,8 +62,9 @@ impl Answer {
             let describes = |key: &[u8]| {
                 key.eq_ignore_ascii_case(b"hostname") || key.eq_ignore_ascii_case(b"mapname")
             };
+            let has_description = body.fields().pairs().any(|(key, _)| describes(key));
             // If numbers begin at 0, losing the first fragment leaves no gap.
-            body.missing.info |= !body.fields().pairs().any(|(key, _)| describes(key));
+            body.missing.info |= !has_description;
         }
         if asked.info_alone && !is_of_status(body.fields()) {
             body.missing.players = true;
@@ -114,7 +115,7 @@ impl Answer {
         std::iter::from_fn(move || {
             let rule = pairs.find(is_rule);
             if rule.is_none() && is_complete {
-                return pairs.key_without_value();
+                return pairs.take_key_without_value();
             }
             rule
         })
@@ -158,7 +159,7 @@ impl Answer {
     ///
     /// Servers count up, some from 1 to 100 and then from 1 again.
     pub const fn reply_number(&self) -> Option<u64> {
-        self.body.reply
+        self.body.reply_number
     }
 
     /// Whether every fragment has arrived, as far as the reply shows.
@@ -171,8 +172,9 @@ impl Answer {
         missing.into()
     }
 
-    /// The completeness of an answer that has as many rows of players as `numplayers`.
-    pub(super) fn completeness_with_all_rows(&self) -> Completeness {
+    /// The completeness without a search for rows of players that values hide. It is the same as
+    /// [`Self::completeness`] if there are as many rows as `numplayers`.
+    pub(super) fn completeness_ignoring_hidden_rows(&self) -> Completeness {
         self.body.missing.into()
     }
 
@@ -199,7 +201,7 @@ impl Answer {
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
-            return pairs.next().or_else(|| pairs.key_without_value());
+            return pairs.next().or_else(|| pairs.take_key_without_value());
         }
         let by_key = pairs.find(|(key, _)| is_echo_key(key));
         by_key.or_else(|| self.echo_by_text())
@@ -259,8 +261,12 @@ fn lacks_rows(fields: Fields<'_>, were_requested: bool) -> bool {
     let mut rows: Vec<_> = keys.filter_map(RowKey::player_field_index).collect();
     rows.sort_unstable();
     rows.dedup();
-    let count = || fields.get("numplayers").and_then(number::number::<usize>);
-    (were_requested || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count)
+    let is_list_expected = were_requested || !rows.is_empty();
+    if !is_list_expected {
+        return false;
+    }
+    let counted: Option<usize> = fields.get("numplayers").and_then(number::number);
+    counted.is_some_and(|counted| rows.len() < counted)
 }
 
 /// Whether a key is that of an echo.
@@ -291,6 +297,9 @@ pub fn region(status: &ServerStatus) -> Option<&'static str> {
 
 fn region_of(known: &Known<'_>) -> Option<&'static str> {
     let number: usize = known.get(Key::Location).and_then(number::number)?;
-    let has_regions = Profile::of(known, false).has_regions;
-    REGIONS.get(number).copied().filter(|_| has_regions)
+    let profile = Profile::of_keys(known).unwrap_or(&UNKNOWN);
+    if !profile.has_regions {
+        return None;
+    }
+    REGIONS.get(number).copied()
 }

@@ -12,7 +12,7 @@ use crate::gamespy1::wire::response::{
 use crate::gamespy1::wire::{Fields, RowKey, token, tokens};
 use crate::limits::Limits;
 use crate::model::MissingParts;
-use crate::session::{Fragments, Wait};
+use crate::session::Fragments;
 
 /// The joined pairs of a reply.
 #[derive(Debug, Clone)]
@@ -20,14 +20,16 @@ pub(crate) struct Body {
     pub(crate) bytes: Bytes,
     /// See [`Fields::runs`].
     pub(crate) runs: Vec<Range<usize>>,
-    pub(crate) reply: Option<u64>,
+    /// The server's number of the reply.
+    pub(crate) reply_number: Option<u64>,
     pub(crate) missing: MissingParts,
     /// Whether numbers and an end mark prove that nothing is missing.
     pub(crate) is_proven: bool,
     pub(crate) rank: Rank,
 }
 
-/// The rank of a reply among the replies to one query: the greatest is the best.
+/// The rank of a reply among the replies to one query: the greatest is the best. The first field
+/// outweighs the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     /// Whether the datagrams can show a loss, by numbers.
@@ -48,21 +50,35 @@ pub(crate) struct Reassembly {
     replies: Vec<Reply>,
     /// The number of replies that were requested.
     expected: usize,
-    /// Whether a datagram was refused for its size. It may have been part of the answer.
-    exceeds: bool,
+    /// Whether a datagram exceeded a limit and was refused. It may have been part of the answer.
+    has_refused: bool,
     limits: Limits,
 }
 
 /// How the datagrams of a reply are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// By M of `queryid` N.M. N is the number of the reply; some dialects have M alone.
-    Numbers(Option<u64>),
+    /// By M of `queryid` N.M, where N is the number of the reply.
+    NumbersOf(u64),
+    /// By M of `queryid` M. The reply has no number.
+    Numbers,
     /// By arrival, the one with the end mark last.
     Arrival,
     /// By arrival: a text of numbered sections that is cut every 512 bytes, as masters of
     /// 333networks do (Masterserver-Perl).
     Sections,
+}
+
+/// The progress of a reply after a datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Fragments or the end are missing.
+    Partial,
+    /// The end has arrived, but another datagram could follow: the fragments before it have no
+    /// numbers, every datagram has an end mark, or the reply has no number.
+    Ended,
+    /// Every fragment has arrived, as numbers and the end mark prove.
+    Whole,
 }
 
 /// The joined datagrams of a reply.
@@ -82,7 +98,7 @@ struct Reply {
     parts: Fragments,
     zero_based: bool,
     /// Whether every datagram has an end mark.
-    ends_each: bool,
+    every_part_is_marked: bool,
     /// Whether this is Serious Sam's status, which begins with a description of the server.
     is_described: bool,
     counts: Counts,
@@ -93,7 +109,7 @@ impl Reassembly {
         Self {
             replies: Vec::new(),
             expected: 0,
-            exceeds: false,
+            has_refused: false,
             limits,
         }
     }
@@ -102,7 +118,7 @@ impl Reassembly {
     pub(crate) fn expect_one_more(&mut self) {
         self.expected = self.expected.saturating_add(1);
         for reply in &mut self.replies {
-            reply.is_open &= matches!(reply.order, Order::Numbers(Some(_)));
+            reply.is_open &= matches!(reply.order, Order::NumbersOf(_));
         }
     }
 
@@ -113,19 +129,16 @@ impl Reassembly {
             .for_each(|reply| reply.is_open = false);
     }
 
-    /// Takes a datagram. Returns how to wait for the rest; `None` if every fragment has arrived.
-    ///
-    /// [`Wait::Grace`] if the end has arrived but another datagram could follow: the fragments
-    /// before it have no numbers, every datagram has an end mark, or the reply has no number.
-    pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Option<Wait>, ParseError> {
+    /// Takes a datagram. Returns the progress of its reply.
+    pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
         let response = Response::parse(datagram, &self.limits);
         if self.is_part_of_sections(response.as_ref().ok()) {
             let is_last = datagram.ends_with(br"\final\");
-            let reply = self.reply(Order::Sections, 0)?;
+            let reply = self.find_or_begin(Order::Sections, 0)?;
             return reply.insert(None, datagram.clone(), is_last);
         }
         let response = response.inspect_err(|error| {
-            self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. });
+            self.has_refused |= matches!(error.kind, ParseErrorKind::Limit { .. });
         })?;
         self.insert_response(datagram, &response)
     }
@@ -139,8 +152,7 @@ impl Reassembly {
         let Some(response) = response else {
             return false;
         };
-        let has_begun_otherwise =
-            self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
+        let has_begun_otherwise = self.is_open(Order::Arrival) || self.is_open(Order::Numbers);
         !has_begun_otherwise && is_sectioned(response.raw(), response.trailer)
     }
 
@@ -148,21 +160,22 @@ impl Reassembly {
         &mut self,
         datagram: &Bytes,
         response: &Response<'_>,
-    ) -> Result<Option<Wait>, ParseError> {
+    ) -> Result<Progress, ParseError> {
         let trailer = response.trailer;
-        let body = datagram.slice(response.range());
+        let body = datagram.slice(response.body_range());
         let constant = constant_reply(trailer, &body);
         let number = match constant {
             Some(_) => None,
             None => trailer.fragment(),
         };
-        let order = match number {
-            Some(_) => Order::Numbers(trailer.reply()),
-            None => Order::Arrival,
+        let order = match (number, trailer.reply()) {
+            (Some(_), Some(reply)) => Order::NumbersOf(reply),
+            (Some(_), None) => Order::Numbers,
+            (None, _) => Order::Arrival,
         };
-        let reply = self.reply(order, response.end())?;
+        let reply = self.find_or_begin(order, response.trailer_start())?;
         reply.zero_based |= trailer.is_zero_based();
-        reply.ends_each &= trailer.is_open_mark();
+        reply.every_part_is_marked &= trailer.is_open_mark();
         reply.is_described |= constant == Some(ConstantReply::Status);
         reply.insert(number, body, trailer.is_last())
     }
@@ -175,7 +188,7 @@ impl Reassembly {
 
     /// The reply that a datagram of this order joins; a new reply if another is expected. `offset`
     /// is the position for an error.
-    fn reply(&mut self, order: Order, offset: usize) -> Result<&mut Reply, ParseError> {
+    fn find_or_begin(&mut self, order: Order, offset: usize) -> Result<&mut Reply, ParseError> {
         let numbered = self
             .replies
             .iter()
@@ -215,23 +228,23 @@ impl Reassembly {
             .iter()
             .rev()
             .filter(|reply| !reply.parts.is_empty());
-        replies.map(|reply| reply.body(self.exceeds))
+        replies.map(|reply| {
+            let mut body = reply.body();
+            body.missing.end |= self.has_refused;
+            body
+        })
     }
 
     /// Whether two replies had the same fragments and no end mark.
     ///
     /// UT99 omits the mark if it lists fewer players than it counts, so another request would not
     /// help.
-    pub(crate) fn lacks_end_mark(&self) -> bool {
-        let without_end = |reply: &&Reply| {
+    pub(crate) fn repeats_without_end_mark(&self) -> bool {
+        let lacks_only_mark = |reply: &&Reply| {
             reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0 && !reply.parts.is_empty()
         };
-        has_repeats(
-            self.replies
-                .iter()
-                .filter(without_end)
-                .map(|reply| reply.parts.len()),
-        )
+        let without_mark = self.replies.iter().filter(lacks_only_mark);
+        has_repeats(without_mark.map(|reply| reply.parts.len()))
     }
 }
 
@@ -242,14 +255,14 @@ impl Reply {
             is_open: true,
             parts: Fragments::new(limits),
             zero_based: false,
-            ends_each: true,
+            every_part_is_marked: true,
             is_described: false,
             counts: Counts::default(),
         }
     }
 
     fn is_numbered(&self) -> bool {
-        matches!(self.order, Order::Numbers(_))
+        matches!(self.order, Order::NumbersOf(_) | Order::Numbers)
     }
 
     /// Adds a fragment with this number, or without one.
@@ -258,16 +271,17 @@ impl Reply {
         number: Option<u32>,
         body: Bytes,
         is_last: bool,
-    ) -> Result<Option<Wait>, ParseError> {
+    ) -> Result<Progress, ParseError> {
         let number = number.unwrap_or_else(|| self.own_number(&body, is_last));
         let mut counts = self.counts;
         if !self.parts.contains(number) {
-            let before = self.parts.iter().map(|(_, part)| &part[..]);
-            counts = counts.add(&body, before, &self.parts.limits)?;
+            let earlier = self.parts.iter().map(|(_, part)| &part[..]);
+            counts = counts.add(&body, earlier, &self.parts.limits)?;
         }
         self.parts.insert(number, body, is_last)?;
+        // A fragment that was refused is not counted.
         self.counts = counts;
-        Ok(self.wait())
+        Ok(self.progress())
     }
 
     /// The number of a datagram that has none. The end comes last, and a copy has the number of its
@@ -283,28 +297,39 @@ impl Reply {
         }
     }
 
-    /// How to wait for the rest; `None` if nothing is missing.
-    fn wait(&self) -> Option<Wait> {
+    fn progress(&self) -> Progress {
         if !self.is_whole() {
-            return Some(Wait::Reply);
+            return Progress::Partial;
         }
         // Without reply numbers, a fragment of another reply can still contradict these.
-        let can_be_contradicted = self.order == Order::Numbers(None) && self.parts.len() > 1;
+        let can_be_contradicted = self.order == Order::Numbers && self.parts.len() > 1;
         if can_be_contradicted || !self.is_proven() {
-            return Some(Wait::Grace);
+            return Progress::Ended;
         }
-        None
+        Progress::Whole
+    }
+
+    /// Whether a datagram has the end mark of the whole reply.
+    fn has_end_mark(&self) -> bool {
+        self.parts.last().is_some()
     }
 
     /// Whether the last fragment has arrived, judging by end marks.
     fn is_ended(&self) -> bool {
-        self.parts.last().is_some() || (self.is_numbered() && self.ends_each)
+        // If every fragment has a mark, any of them may be the last.
+        let may_be_ended = self.is_numbered() && self.every_part_is_marked;
+        self.has_end_mark() || may_be_ended
+    }
+
+    /// The number of the first fragment.
+    fn first_number(&self) -> u32 {
+        if self.zero_based { 0 } else { 1 }
     }
 
     /// How many fragments are missing, judging by their numbers.
     fn gaps(&self) -> u32 {
         if self.is_numbered() {
-            self.parts.missing((!self.zero_based).into())
+            self.parts.missing(self.first_number())
         } else {
             0
         }
@@ -318,11 +343,10 @@ impl Reply {
 
     /// Whether numbers and an end mark prove that nothing is missing.
     fn is_proven(&self) -> bool {
-        self.is_numbered() && self.parts.last().is_some()
+        self.is_numbered() && self.has_end_mark()
     }
 
-    /// `exceeds`: a datagram was refused for its size.
-    fn body(&self, exceeds: bool) -> Body {
+    fn body(&self) -> Body {
         let Joined { bytes, is_ended } = self.join();
         let gaps = self.gaps();
         // Two mixed replies each lack at least one fragment.
@@ -331,13 +355,13 @@ impl Reply {
         Body {
             bytes,
             runs: if gaps > 0 { self.runs() } else { Vec::new() },
-            reply: match self.order {
-                Order::Numbers(number) => number,
-                Order::Arrival | Order::Sections => None,
+            reply_number: match self.order {
+                Order::NumbersOf(reply) => Some(reply),
+                Order::Numbers | Order::Arrival | Order::Sections => None,
             },
             missing: MissingParts {
                 fragments: u16::try_from(fragments).unwrap_or(u16::MAX),
-                end: exceeds || !is_ended,
+                end: !is_ended,
                 // The first fragment has the description, the count of players and some players.
                 info: lacks_first,
                 players: lacks_first,
@@ -382,11 +406,11 @@ impl Reply {
         let mut runs = Vec::new();
         let mut start = 0_usize;
         let mut end = 0_usize;
-        let mut expected = u32::from(!self.zero_based);
+        let mut expected = self.first_number();
         for (number, body) in self.parts.iter() {
             if number != expected {
                 runs.push(start..end);
-                start = end.saturating_add(self.first_key(body));
+                start = end.saturating_add(self.first_key_start(body));
             }
             end = end.saturating_add(body.len());
             expected = number.saturating_add(1);
@@ -401,26 +425,27 @@ impl Reply {
     /// SWAT 4's AdminMod cuts between a key and its value. No other dialect numbers fragments with
     /// M alone, from 0. The keys are then the odd or the even tokens, whichever contain more keys
     /// of rows.
-    fn first_key(&self, body: &[u8]) -> usize {
-        let cuts_pairs = self.zero_based && self.order == Order::Numbers(None);
+    fn first_key_start(&self, body: &[u8]) -> usize {
+        let cuts_pairs = self.zero_based && self.order == Order::Numbers;
         if !cuts_pairs {
             return 0;
         }
-        let Ok((rest, _)) = token(body) else { return 0 };
-        let rows = |first| {
-            tokens(body)
-                .skip(first)
-                .step_by(2)
-                .filter(|key| RowKey::parse(key).is_some())
-                .count()
+        let Ok((after_first, _)) = token(body) else {
+            return 0;
         };
-        // The separator before a key belongs to the key.
-        if rows(1) > rows(0) {
-            body.len().saturating_sub(rest.len())
-        } else {
-            0
+        let begins_with_value = row_keys_from(1, body) > row_keys_from(0, body);
+        if !begins_with_value {
+            return 0;
         }
+        // The separator before a key belongs to the key.
+        body.len().saturating_sub(after_first.len())
     }
+}
+
+/// The number of keys of rows among every other token, from the one at this position on.
+fn row_keys_from(first: usize, body: &[u8]) -> usize {
+    let keys = tokens(body).skip(first).step_by(2);
+    keys.filter(|key| RowKey::parse(key).is_some()).count()
 }
 
 /// The kind of reply that a datagram ends, if only the last datagram has a number, which is always

@@ -91,8 +91,8 @@ struct RowField<'a> {
 }
 
 impl RowField<'_> {
-    /// The order of the rows. Players and teams are numbered separately.
-    fn row(&self) -> u64 {
+    /// The row's place when rows are sorted. Players and teams are numbered separately.
+    fn row_order(&self) -> u64 {
         u64::from(self.key.index) << 1 | u64::from(self.key.is_team)
     }
 }
@@ -136,7 +136,7 @@ impl<'a> RowFields<'a> {
             mark_teams(&mut fields);
         }
         // Most servers write row after row and count up, so the fields are sorted already.
-        fields.sort_by_key(RowField::row);
+        fields.sort_by_key(RowField::row_order);
         let pairs = fields.iter().map(|field| (field.key.field, field.value));
         let all: Arc<Vec<Field<'a>>> = Arc::new(pairs.collect());
         let mut rows = Rows {
@@ -144,11 +144,11 @@ impl<'a> RowFields<'a> {
             teams: Vec::new(),
         };
         let mut end = 0_usize;
-        for fields in fields.chunk_by(|one, next| one.row() == next.row()) {
-            let Some(first) = fields.first() else {
+        for row in fields.chunk_by(|one, next| one.row_order() == next.row_order()) {
+            let Some(first) = row.first() else {
                 continue;
             };
-            let range = end..end.saturating_add(fields.len());
+            let range = end..end.saturating_add(row.len());
             end = range.end;
             let list = if first.key.is_team {
                 &mut rows.teams
@@ -174,19 +174,26 @@ impl<'a> RowFields<'a> {
 /// A player's `team_N` follows the name with that number, and is a number or the name of a side. A
 /// team's `team_N` has `size_N` after it; or no such name precedes it, and it is not a number.
 fn mark_teams(fields: &mut [RowField<'_>]) {
-    let mut named: Option<u32> = None;
-    let mut is_team = false;
-    let sizes = positions_before_size(fields);
+    let teams_with_size = positions_before_size(fields);
+    // The row of the latest name, until the `team_N` after it.
+    let mut named_row: Option<u32> = None;
+    // Whether a row of a team has begun after the latest name.
+    let mut is_in_team = false;
     for field in fields {
         let key = &mut field.key;
         if key.is_name() {
-            (named, is_team) = (Some(key.index), false);
+            named_row = Some(key.index);
+            is_in_team = false;
         } else if key.field.eq_ignore_ascii_case(b"team") {
-            let is_player_field = named.take() == Some(key.index);
+            let is_player_field = named_row == Some(key.index);
+            named_row = None;
             let is_word = number::integer(field.value).is_none();
-            is_team |= sizes.contains(&field.position) || (!is_player_field && is_word);
+            let has_size = teams_with_size.contains(&field.position);
+            if has_size || (is_word && !is_player_field) {
+                is_in_team = true;
+            }
         }
-        key.is_team |= is_team;
+        key.is_team |= is_in_team;
     }
 }
 

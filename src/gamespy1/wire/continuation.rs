@@ -18,7 +18,6 @@
 //! the keys and values up to the next known key change places.
 
 use nom::Parser;
-use nom::branch::alt;
 use nom::combinator::recognize;
 
 use super::token::{RowKey, text, token, tokens};
@@ -32,49 +31,80 @@ const MAX_ROW_TEXTS: usize = 8;
 /// value, with their separators.
 pub(super) fn continuation<'a>(key: &[u8], input: &'a [u8]) -> Parsed<'a, &'a [u8]> {
     let row = RowKey::parse(key);
-    let of_row = |input| match row {
-        Some(row) => row_texts(row, input),
-        None => malformed(input),
-    };
-    let misplaced = |input| {
-        let found = misplaced(input)?;
-        let (_, text) = token(input)?;
-        // Only a name can be any text.
-        let may_be_known = row.is_some_and(|row| row.is_name());
-        if is_known(text) && !may_be_known {
-            return malformed(input);
-        }
-        Ok(found)
-    };
-    recognize(alt((of_row, misplaced))).parse(input)
+    if let Some(row) = row
+        && let Ok(found) = recognize(|input| row_texts(row, input)).parse(input)
+    {
+        return Ok(found);
+    }
+    // Only a player's name can contain the text of a known key.
+    let is_name = row.is_some_and(|row| row.is_name());
+    let (_, text) = token(input)?;
+    if is_known(text) && !is_name {
+        return malformed(input);
+    }
+    recognize(misplaced).parse(input)
 }
 
 /// `row-texts = 1*8( separator text )`: texts between a value of a row and the next key of a row.
 ///
 /// An odd number of texts cannot be pairs. An even number is pairs if the first text begins like a
 /// key, except between a player's name and the next name or a field of the same player.
+///
+/// [`long_name`](super::long_name) has another rule for names, because it reads replies whose texts
+/// may all be in pairs.
 fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
+    let Some(next) = next_row_key(row, input) else {
+        return malformed(input);
+    };
+    if next.texts_before == 0 {
+        return malformed(input);
+    }
+    let is_same_row = next.key.index == row.index;
+    let continues_name = row.is_name() && (next.key.is_name() || is_same_row);
     let (_, first) = token(input)?;
-    let may_be_pairs = first.first().is_some_and(u8::is_ascii_alphabetic);
+    let may_be_key = first.first().is_some_and(u8::is_ascii_alphabetic);
+    let are_pairs = next.texts_before.is_multiple_of(2) && may_be_key && !continues_name;
+    if are_pairs {
+        return malformed(input);
+    }
+    Ok((next.input, ()))
+}
+
+/// The next key of a row after a value.
+struct NextRowKey<'a> {
+    key: RowKey<'a>,
+    /// The number of texts between the value and the key.
+    texts_before: usize,
+    /// The input from the separator before the key on.
+    input: &'a [u8],
+}
+
+/// The key that ends a value of `row`: a known key of any row, or any key of the same row.
+///
+/// `None` if the key of a rule precedes it, or the value is followed directly by a key of another
+/// row that is not known.
+fn next_row_key<'a>(row: RowKey<'_>, input: &'a [u8]) -> Option<NextRowKey<'a>> {
     let mut rest = input;
-    for count in 0..=MAX_ROW_TEXTS {
-        let (after, text) = token(rest)?;
+    for texts_before in 0..=MAX_ROW_TEXTS {
+        let (after, text) = token(rest).ok()?;
         let key = RowKey::parse(text);
-        if let Some(next) = key.filter(|next| next.is_known() || next.index == row.index) {
-            let is_in_row = row.is_name() && (next.is_name() || next.index == row.index);
-            let are_pairs = count % 2 == 0 && may_be_pairs && !is_in_row;
-            return if count == 0 || are_pairs {
-                malformed(input)
-            } else {
-                Ok((rest, ()))
-            };
+        if let Some(key) = key
+            && (key.is_known() || key.index == row.index)
+        {
+            return Some(NextRowKey {
+                key,
+                texts_before,
+                input: rest,
+            });
         }
-        if (count == 0 && key.is_some()) || is_known(text) {
-            return malformed(input);
+        let is_rule = key.is_none() && Key::find(text).is_some();
+        let begins_other_row = key.is_some() && texts_before == 0;
+        if is_rule || begins_other_row {
+            return None;
         }
         rest = after;
     }
-    malformed(input)
+    None
 }
 
 /// Whether a key of a row has no value, not even a separator before it. Then another key of the row
@@ -99,7 +129,8 @@ fn misplaced(input: &[u8]) -> Parsed<'_, ()> {
         return malformed(input);
     }
     let texts_between = tokens(after).take_while(|text| !is_known(text)).count();
-    if texts_between % 2 == 0 {
+    let is_next_misplaced = texts_between % 2 == 1;
+    if !is_next_misplaced {
         return malformed(input);
     }
     Ok((before_key, ()))

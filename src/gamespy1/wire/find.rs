@@ -4,7 +4,7 @@ use nom::Parser;
 use nom::bytes::complete::tag;
 use nom::sequence::{delimited, preceded};
 
-use super::request::{Command, Request};
+use super::request::Request;
 use super::{separator, text};
 use crate::grammar::Parsed;
 
@@ -12,14 +12,15 @@ impl<'a> Request<'a> {
     /// The value of a command as GameSpy's own code finds it: wherever `\name\` occurs in the
     /// datagram.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
-        let listed = self
-            .list
-            .iter()
-            .find(|command| command.name() == name)
-            .map(Command::value);
+        let mut listed = self.list.iter();
+        if let Some(command) = listed.find(|command| command.name() == name) {
+            return Some(command.value());
+        }
         let mut starts = memchr::memchr_iter(b'\\', self.datagram);
-        listed.or_else(|| {
-            starts.find_map(|start| Some(named(self.datagram.get(start..)?, name).ok()?.1))
+        starts.find_map(|start| {
+            let input = self.datagram.get(start..)?;
+            let (_, value) = named(input, name).ok()?;
+            Some(value)
         })
     }
 }

@@ -6,8 +6,8 @@ use super::put::put_pair;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerState {
     Running,
-    Changed = 1,
-    Ended = 2,
+    Changed,
+    Ended,
 }
 
 /// Appends a heartbeat: `"\heartbeat\" port "\gamename\" game [ "\statechanged\" ( "1" / "2" ) ]`,
@@ -15,8 +15,10 @@ pub(crate) enum ServerState {
 pub(crate) fn put_heartbeat(query_port: u16, game: &[u8], state: ServerState, out: &mut Vec<u8>) {
     put_pair(b"heartbeat", query_port.to_string().as_bytes(), out);
     put_pair(b"gamename", game, out);
-    if state != ServerState::Running {
-        put_pair(b"statechanged", (state as u8).to_string().as_bytes(), out);
+    match state {
+        ServerState::Running => {}
+        ServerState::Changed => put_pair(b"statechanged", b"1", out),
+        ServerState::Ended => put_pair(b"statechanged", b"2", out),
     }
 }
 

@@ -19,6 +19,7 @@ use self::continuation::{continuation, lacks_value};
 pub(crate) use self::token::{RowKey, token, tokens};
 use self::token::{separator, text};
 use crate::grammar::{Parsed, malformed};
+use crate::text::take_up_to;
 
 mod continuation;
 #[cfg(any(test, feature = "serve"))]
@@ -79,7 +80,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Every pair in order, rows of players and teams included. A last key without a value is in
-    /// [`Pairs::key_without_value`].
+    /// [`Pairs::take_key_without_value`].
     pub(crate) fn pairs(self) -> Pairs<'a> {
         Pairs {
             fields: self,
@@ -113,10 +114,10 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// The last key, with an empty value, if it has none. Call it after all pairs were taken.
+    /// Takes the last key, with an empty value, if it has none. Call it after all pairs were taken.
     ///
     /// Either the reply was cut there, or its server writes no separator before an empty value.
-    pub(crate) fn key_without_value(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+    pub(crate) fn take_key_without_value(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let (_, key) = token(std::mem::take(&mut self.rest)).ok()?;
         // A separator at the very end opens no key.
         (!key.is_empty()).then_some((key, b""))
@@ -148,30 +149,32 @@ impl<'a> Iterator for Pairs<'a> {
 /// Whether the key of a player's name is in the place of a value, or a text is left after all
 /// pairs.
 fn has_misplaced_text(raw: &[u8]) -> bool {
-    let separators = |text: Option<&[u8]>| {
-        let text = text.unwrap_or_default();
-        memchr::memchr_iter(b'\\', text).count()
-    };
-    let is_bare = raw.first().is_some_and(|first| *first != b'\\');
-    let (mut start, mut texts) = (0, usize::from(is_bare));
-    let is_name = |key_at: &usize| {
-        let key = raw.get(*key_at..).unwrap_or_default();
-        key.starts_with(br"\player_") || key.starts_with(br"\playername_")
-    };
-    for key_at in memchr::memmem::find_iter(raw, br"\player").filter(is_name) {
-        texts = texts.saturating_add(separators(raw.get(start..key_at)));
-        if texts % 2 == 1 {
+    // Up to the first name, between two names, and after the last one, all texts must be in pairs.
+    let mut start = 0;
+    for name_key in name_keys(raw) {
+        let before_key = raw.get(start..name_key).unwrap_or_default();
+        if has_unpaired_text(before_key) {
             return true;
         }
-        start = key_at;
+        start = name_key;
     }
-    texts = texts.saturating_add(separators(raw.get(start..)));
-    texts % 2 == 1
+    let after_last_name = raw.get(start..).unwrap_or_default();
+    has_unpaired_text(after_last_name)
+}
+
+/// The positions of the keys of players' names, each at the separator before it.
+fn name_keys(raw: &[u8]) -> impl Iterator<Item = usize> {
+    let positions = memchr::memmem::find_iter(raw, br"\player");
+    positions.filter(|position| {
+        let key = raw.get(*position..).unwrap_or_default();
+        key.starts_with(br"\player_") || key.starts_with(br"\playername_")
+    })
 }
 
 /// Whether the texts are not all in pairs: a value contains a separator, or the last key has no
 /// value.
 fn has_unpaired_text(raw: &[u8]) -> bool {
+    // The first text may lack its separator; each other text has one.
     let is_bare = raw.first().is_some_and(|first| *first != b'\\');
     let toggle = |is_odd, byte: &u8| is_odd ^ (*byte == b'\\');
     raw.iter().fold(is_bare, toggle)
@@ -181,36 +184,40 @@ fn has_unpaired_text(raw: &[u8]) -> bool {
 /// [`long_name`].
 #[inline(always)]
 fn pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
-    let (input, key) = token(input)?;
+    let (after_key, key) = token(input)?;
     if RowKey::name_index(key).is_some()
-        && let Ok((rest, name)) = preceded(separator, recognize(long_name)).parse(input)
+        && let Ok((rest, name)) = preceded(separator, long_name).parse(after_key)
     {
         return Ok((rest, (key, name)));
     }
-    map(token, |value| (key, value)).parse(input)
+    map(token, |value| (key, value)).parse(after_key)
 }
 
 /// The maximum number of texts of one name. After them, the next key of a row is not searched.
-const MAX_NAME_PARTS: usize = 8;
+const MAX_NAME_TEXTS: usize = 8;
 
 /// `long-name = text 1*7( separator text )`: a name that contains separators, up to the next key of
 /// a player's row.
 ///
-/// That can be a key of any row: some servers write column after column. If the first text after
-/// the name looks like a key, an even number of texts counts as pairs.
+/// That can be a key of any row: some servers write column after column. If the text after the
+/// first one begins like a key, an even number of texts after it counts as pairs.
+///
+/// [`row_texts`](continuation::row_texts) has another rule, because it reads replies whose texts
+/// are known not to be in pairs. Here nothing shows that, so an even number of texts is never a
+/// name, and a known key between two keys of rows does not end the search.
 #[inline(never)]
-fn long_name(input: &[u8]) -> Parsed<'_, ()> {
+fn long_name(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (mut rest, _) = text(input)?;
-    let may_be_pairs = rest.get(1).is_some_and(u8::is_ascii_alphabetic);
-    for skipped in 0..MAX_NAME_PARTS {
+    let may_be_key = rest.get(1).is_some_and(u8::is_ascii_alphabetic);
+    for further_texts in 0..MAX_NAME_TEXTS {
         let (after, next) = token(rest)?;
         if RowKey::player_field_index(next).is_some() {
-            let is_pair = may_be_pairs && skipped % 2 == 0;
-            return if is_pair {
-                malformed(input)
-            } else {
-                Ok((rest, ()))
-            };
+            let are_pairs = may_be_key && further_texts % 2 == 0;
+            if are_pairs {
+                return malformed(input);
+            }
+            let length = input.len().saturating_sub(rest.len());
+            return take_up_to(input, length);
         }
         rest = after;
     }
@@ -223,19 +230,21 @@ fn long_name(input: &[u8]) -> Parsed<'_, ()> {
 #[inline(never)]
 fn continued_pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     let (after_key, key) = token(input)?;
-    let (value_at, _) = separator(after_key)?;
-    if lacks_value(key, value_at) {
+    let (after_separator, _) = separator(after_key)?;
+    if lacks_value(key, after_separator) {
         return Ok((after_key, (key, b"")));
     }
-    let value = (text, opt(|input| continuation(key, input)));
-    let (rest, value) = recognize(value).parse(value_at)?;
+    let whole_value = (text, opt(|input| continuation(key, input)));
+    let (rest, value) = recognize(whole_value).parse(after_separator)?;
     Ok((rest, (key, value)))
 }
 
-/// Whether a pair is part of a number or end mark, and does not describe the server. In Descent 3,
-/// whose end mark has no value, the rest of a cut `queryid` can follow it.
+/// Whether a pair is part of a number or end mark, and does not describe the server.
 pub(crate) fn is_control(key: &[u8], value: &[u8]) -> bool {
-    key == b"queryid" || (key == b"final" && b"queryid".starts_with(value))
+    let is_number = key == b"queryid";
+    // In Descent 3, whose end mark has no value, a `queryid` that was cut can follow it.
+    let is_mark = key == b"final" && b"queryid".starts_with(value);
+    is_number || is_mark
 }
 
 /// An upper bound for the number of pairs in these bytes.
@@ -254,7 +263,7 @@ mod tests {
     fn key_without_value(raw: &[u8]) -> Option<&[u8]> {
         let mut pairs = Fields::new(raw).pairs();
         pairs.by_ref().for_each(drop);
-        pairs.key_without_value().map(|(key, _)| key)
+        pairs.take_key_without_value().map(|(key, _)| key)
     }
 
     fn pairs(raw: &[u8]) -> Vec<(&[u8], &[u8])> {
@@ -399,7 +408,7 @@ mod tests {
     #[test]
     fn a_long_name_needs_the_key_after_it() {
         let input = br"a\b\frags_3";
-        assert_eq!(long_name(input), Ok((&br"\frags_3"[..], ())));
+        assert_eq!(long_name(input), Ok((&br"\frags_3"[..], &br"a\b"[..])));
         assert!(long_name(br"a\b\frags").is_err(), "the key of no row");
         assert!(
             long_name(br"a\1\2\3\4\5\6\7\8\frags_3").is_err(),
@@ -459,7 +468,7 @@ mod tests {
             pairs.by_ref().collect::<Vec<_>>(),
             [(&b"a"[..], &b"1"[..]), (b"c", b"2")]
         );
-        assert_eq!(pairs.key_without_value(), Some((&b"d"[..], &b""[..])));
+        assert_eq!(pairs.take_key_without_value(), Some((&b"d"[..], &b""[..])));
     }
 
     #[test]

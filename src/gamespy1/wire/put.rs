@@ -8,7 +8,11 @@ use crate::text::number;
 /// whose key is then empty, or would number or end the reply, is left out.
 pub(crate) fn put_pair(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
     let key = token_of(key);
-    if ![&b""[..], b"queryid", b"final", b"statusresponse", b"eof"].contains(&&*key) {
+    let is_reserved = matches!(
+        &*key,
+        b"" | b"queryid" | b"final" | b"statusresponse" | b"eof"
+    );
+    if !is_reserved {
         put_token(&key, out);
         put_token(value, out);
     }

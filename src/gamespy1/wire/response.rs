@@ -24,7 +24,7 @@ use nom::character::complete::{u32, u64};
 use nom::combinator::{all_consuming, eof, map, opt, peek, value};
 use nom::sequence::{preceded, terminated};
 
-use super::{Fields, RowKey, count_bound, is_control, separator, text, tokens};
+use super::{Fields, RowKey, count_bound, has_unpaired_text, is_control, separator, text, tokens};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
@@ -79,15 +79,11 @@ impl<'a> Response<'a> {
             body,
             trailer,
         };
-        if trailer
-            .fragment()
-            .is_some_and(|fragment| fragment as usize > limits.max_fragments())
-        {
-            return Err(ParseError::limit(
-                "fragments",
-                limits.max_fragments(),
-                response.end(),
-            ));
+        let max_fragments = limits.max_fragments();
+        let number = trailer.fragment();
+        if number.is_some_and(|number| number as usize > max_fragments) {
+            let offset = response.trailer_start();
+            return Err(ParseError::limit("fragments", max_fragments, offset));
         }
         // Count only if the text is long enough to exceed a limit.
         if body.len() / 2 >= limits.max_rules().min(limits.max_players()) {
@@ -144,8 +140,8 @@ impl<'a> Response<'a> {
         let mut found = Vec::new();
         let mut pairs = self.fields().with_whole_values().pairs();
         // Pairs are adjacent. Only the first may lack its separator.
-        let mut key_at = self.start;
-        key_at = key_at.saturating_add(usize::from(self.body.first() == Some(&b'\\')));
+        let first_separator = usize::from(self.body.first() == Some(&b'\\'));
+        let mut key_at = self.start.saturating_add(first_separator);
         for (key, value) in pairs.by_ref() {
             let value_at = key_at.saturating_add(key.len()).saturating_add(1);
             if value.contains(&b'\\') {
@@ -157,7 +153,7 @@ impl<'a> Response<'a> {
             }
             key_at = value_at.saturating_add(value.len()).saturating_add(1);
         }
-        if pairs.key_without_value().is_some() {
+        if pairs.take_key_without_value().is_some() {
             let kind = ParseErrorKind::CutShort("a pair");
             found.push(ParseError::new(kind, key_at));
         }
@@ -178,13 +174,13 @@ impl<'a> Response<'a> {
     }
 
     /// The start of the trailer.
-    pub(crate) const fn end(&self) -> usize {
+    pub(crate) const fn trailer_start(&self) -> usize {
         self.start.saturating_add(self.body.len())
     }
 
-    /// The range of the pairs in the datagram.
-    pub(crate) const fn range(&self) -> Range<usize> {
-        self.start..self.end()
+    /// The range of the body in the datagram.
+    pub(crate) const fn body_range(&self) -> Range<usize> {
+        self.start..self.trailer_start()
     }
 
     const fn fields(&self) -> Fields<'a> {
@@ -211,7 +207,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds a datagram and checks the sums against the limits.
+    /// The sums with those of a datagram, checked against the limits. `earlier`: the bodies of the
+    /// datagrams that these counts already contain.
     ///
     /// Every token that looks like the key of a row counts as one, keys and values alike. Rows are
     /// counted only once there are more pairs than the limit of rows; then those of earlier
@@ -219,7 +216,7 @@ impl Counts {
     pub(crate) fn add<'a>(
         mut self,
         body: &'a [u8],
-        before: impl Iterator<Item = &'a [u8]>,
+        earlier: impl Iterator<Item = &'a [u8]>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let max_rows = limits.max_players();
@@ -232,7 +229,9 @@ impl Counts {
             return Ok(self);
         }
         if !has_counted_rows {
-            before.for_each(|body| self.add_rows(body));
+            for earlier_body in earlier {
+                self.add_rows(earlier_body);
+            }
         }
         self.add_rows(body);
         if self.players > max_rows {
@@ -292,6 +291,12 @@ pub(crate) enum Trailer {
 }
 
 impl Trailer {
+    /// The trailer of a part whose end was cut.
+    const CUT_PART: Self = Self::StatusResponse {
+        fragment: None,
+        is_final: false,
+    };
+
     /// The number of the reply, in the dialects that have one.
     pub(crate) const fn reply(self) -> Option<u64> {
         match self {
@@ -418,14 +423,16 @@ enum Id {
 /// not end a reply.
 pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     let text = datagram.strip_suffix(b"\0").unwrap_or(datagram);
-    match status_response(text) {
-        Ok((text, number)) => split_part(number, text),
-        Err(_) => {
-            let is_end = |(body, trailer): &(&[u8], Trailer)| is_key(text, body, *trailer);
-            let longest = ends(text, trailer).filter(is_end).last();
-            longest.unwrap_or((text, Trailer::None))
+    if let Ok((text, number)) = status_response(text) {
+        return split_part(number, text);
+    }
+    let mut longest = (text, Trailer::None);
+    for (body, found) in ends(text, trailer) {
+        if begins_with_key(text, body, found) {
+            longest = (body, found);
         }
     }
+    longest
 }
 
 /// The start of the pairs of a datagram.
@@ -439,23 +446,22 @@ fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     let with_eof = ends(text, eof_end).last();
     let longest = with_eof.or_else(|| ends(text, id_end).last());
     let Some((body, end)) = longest else {
-        return (
-            text,
-            Trailer::StatusResponse {
-                fragment: None,
-                is_final: false,
-            },
-        );
+        return (text, Trailer::CUT_PART);
     };
-    let is_numbered = match end.id {
+    // K again must be the same. Without K again, `eof` shows that nothing was cut.
+    let is_whole = match end.id {
         Some(Id::Number(again)) => again == number,
-        // If its number is damaged, this is another version of the last datagram.
         Some(Id::Word | Id::Damaged) | None => end.has_eof,
         Some(Id::Numbers { .. }) => false,
     };
+    if !is_whole {
+        return (body, Trailer::CUT_PART);
+    }
+    // With a damaged number, this is another version of the last datagram: its mark does not count.
+    let is_damaged = end.id == Some(Id::Damaged);
     let trailer = Trailer::StatusResponse {
-        fragment: is_numbered.then_some(number),
-        is_final: is_numbered && end.is_final && end.id != Some(Id::Damaged),
+        fragment: Some(number),
+        is_final: end.is_final && !is_damaged,
     };
     (body, trailer)
 }
@@ -481,22 +487,20 @@ fn ends<'a, T>(
     })
 }
 
-/// Whether the trailer after this body of a text begins with a key. A mark alone, or without a
-/// value, could be a value.
-fn is_key(text: &[u8], body: &[u8], trailer: Trailer) -> bool {
+/// Whether the trailer after this body of a text begins with a key. The word `final` could also be
+/// a value, such as a player's name, if it is a mark alone or a mark without a value.
+fn begins_with_key(text: &[u8], body: &[u8], trailer: Trailer) -> bool {
     if trailer == Trailer::Mark {
-        // A key has an even number of tokens before it. The first may lack its separator.
-        let is_bare = body.first().is_some_and(|first| *first != b'\\');
-        let separators = memchr::memchr_iter(b'\\', body).count();
-        let tokens = separators.saturating_add(usize::from(is_bare));
-        return tokens.is_multiple_of(2);
+        return !has_unpaired_text(body);
     }
     let end = text.get(body.len()..).unwrap_or_default();
-    if !end.starts_with(br"\final\queryid") {
+    let lacks_value = end.starts_with(br"\final\queryid");
+    if !lacks_value {
         return true;
     }
     let mark_end = body.len().saturating_add(br"\final".len());
-    ends_with_key(text.get(..mark_end).unwrap_or_default())
+    let up_to_mark = text.get(..mark_end).unwrap_or_default();
+    ends_with_key(up_to_mark)
 }
 
 /// `start = "\statusresponse\" M`; the separator after it stays.
@@ -589,7 +593,7 @@ fn number(input: &[u8]) -> Parsed<'_, Id> {
 fn ends_with_key(text: &[u8]) -> bool {
     let mut pairs = Fields::new(text).pairs();
     pairs.by_ref().for_each(drop);
-    pairs.key_without_value().is_some()
+    pairs.take_key_without_value().is_some()
 }
 
 /// Whether these are sections from a master of 333networks, numbered N.1, N.2… from the first pair
@@ -598,24 +602,47 @@ fn ends_with_key(text: &[u8]) -> bool {
 /// The text can be cut at any byte, so the last number can be missing. Rows of players rule
 /// sections out: a player's text can contain any number.
 pub(crate) fn is_sectioned(body: &[u8], trailer: Trailer) -> bool {
-    let starts = memchr::memmem::find_iter(body, br"\q");
-    let ids = starts.filter_map(|start| id(body.get(start..)?).ok());
-    let numbers = ids.filter_map(|(_, id)| match id {
-        Id::Numbers { reply, fragment } => Some((reply, fragment)),
-        Id::Number(_) | Id::Word | Id::Damaged => None,
-    });
-    let mut numbers = numbers.peekable();
-    let Some(&(first, _)) = numbers.peek() else {
+    let mut numbers = section_numbers(body).peekable();
+    let Some(first) = numbers.peek().copied() else {
         return false;
     };
-    // A fragment without a reply number is of another dialect.
-    if trailer.reply().is_none() && trailer.fragment().is_some() {
-        return false;
+    let last = match (trailer.reply(), trailer.fragment()) {
+        (Some(reply), Some(section)) => Some(SectionNumber { reply, section }),
+        // A fragment without a reply number is of another dialect.
+        (None, Some(_)) => return false,
+        (_, None) => None,
+    };
+    let mut expected = SectionNumber {
+        section: 1,
+        ..first
+    };
+    for number in numbers.chain(last) {
+        if number != expected {
+            return false;
+        }
+        expected.section = expected.section.saturating_add(1);
     }
-    let mut numbers = (1..).zip(numbers.chain(trailer.reply().zip(trailer.fragment())));
     let mut pairs = Fields::new(body).pairs();
-    numbers.all(|(section, number)| number == (first, section))
-        && pairs.all(|(key, _)| RowKey::parse(key).is_none())
+    pairs.all(|(key, _)| RowKey::parse(key).is_none())
+}
+
+/// The number after a section: that of the reply, and the section's place in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct SectionNumber {
+    reply: u64,
+    section: u32,
+}
+
+/// The numbers N.M inside a body.
+fn section_numbers(body: &[u8]) -> impl Iterator<Item = SectionNumber> {
+    let starts = memchr::memmem::find_iter(body, br"\q");
+    starts.filter_map(|start| match id(body.get(start..)?) {
+        Ok((_, Id::Numbers { reply, fragment })) => Some(SectionNumber {
+            reply,
+            section: fragment,
+        }),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

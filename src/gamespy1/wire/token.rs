@@ -67,8 +67,8 @@ impl<'a> RowKey<'a> {
         if !may_be_name {
             return None;
         }
-        let key = RowKey::parse(key)?;
-        key.is_name().then_some(key.index)
+        let row_key = RowKey::parse(key)?;
+        row_key.is_name().then_some(row_key.index)
     }
 
     /// Whether the key is the name of a player.
@@ -78,8 +78,8 @@ impl<'a> RowKey<'a> {
 
     /// The row's number if the key is a known field of players, for example their name.
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
-        let key = RowKey::parse(key)?;
-        key.is_player_field().then_some(key.index)
+        let row_key = RowKey::parse(key)?;
+        row_key.is_player_field().then_some(row_key.index)
     }
 
     /// Whether the key is a known field of players, or of a team.
@@ -122,28 +122,27 @@ impl<'a> RowKey<'a> {
 #[inline(always)]
 fn row_key(input: &[u8]) -> Parsed<'_, RowKey<'_>> {
     // The digits are read from the last to the first.
-    let (mut head, mut index, mut place) = (input, 0_u64, 1_u64);
-    while let [rest @ .., digit @ b'0'..=b'9'] = head {
-        index = index.saturating_add(place.saturating_mul(digit.wrapping_sub(b'0').into()));
-        (head, place) = (rest, place.saturating_mul(10));
+    let mut head = input;
+    let mut index = 0_u64;
+    let mut place_value = 1_u64;
+    while let [before @ .., digit @ b'0'..=b'9'] = head {
+        let digit = u64::from(digit.wrapping_sub(b'0'));
+        index = index.saturating_add(place_value.saturating_mul(digit));
+        place_value = place_value.saturating_mul(10);
+        head = before;
     }
-    match (head, u32::try_from(index)) {
-        ([field @ .., b'_'], Ok(index)) if !field.is_empty() => Ok((
-            &[],
-            RowKey {
-                field,
-                index,
-                is_team: field.eq_ignore_ascii_case(b"teamname"),
-            },
-        )),
-        ([_, .., b'_', b't'], Ok(index)) => Ok((
-            &[],
-            RowKey {
-                field: head,
-                index,
-                is_team: true,
-            },
-        )),
-        _ => malformed(input),
-    }
+    let Ok(index) = u32::try_from(index) else {
+        return malformed(input);
+    };
+    let (field, is_team) = match head {
+        [field @ .., b'_'] if !field.is_empty() => (field, field.eq_ignore_ascii_case(b"teamname")),
+        [_, .., b'_', b't'] => (head, true),
+        _ => return malformed(input),
+    };
+    let row_key = RowKey {
+        field,
+        index,
+        is_team,
+    };
+    Ok((&[], row_key))
 }
