@@ -5,8 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::engines::{Key, Keys, Known, Truth};
-use crate::model::{Charset, Style, Text, TextRef};
+use super::answer::rows::Field;
+use super::engines::{Key, Keys, Known, Profile, Truth};
+#[cfg(feature = "serve")]
+use super::wire::put::put_row;
+#[cfg(feature = "serve")]
+use crate::model::ServerStatus;
+use crate::model::{Charset, Player, Style, Text, TextRef, listed_bots};
 use crate::text::number;
 
 pub(super) const CHARSET: Charset = Charset::Utf8OrWindows1252;
@@ -15,7 +20,7 @@ pub(super) const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// [`Profile`](super::engines::Profile) has the keys of a field under the field's name.
 ///
 /// The counts of players and bots are not among them, because the meaning of one count depends on
-/// the others.
+/// the others, see [`PlayerCounts`].
 macro_rules! each_field {
     ($visit:ident) => {
         $visit! {
@@ -211,15 +216,100 @@ fn read_duration(key: Key, value: &[u8]) -> Option<Duration> {
     Some(Duration::from_secs(seconds.into()))
 }
 
+/// The numbers of players and of bots.
+///
+/// If the family's row has a key for `everyone`, the key for `player_count` counts people only.
+pub(super) struct PlayerCounts {
+    /// Everyone, bots included.
+    pub(super) players: Option<u32>,
+    pub(super) bots: Option<u32>,
+}
+
+impl PlayerCounts {
+    /// The counts in a reply with these keys and rows of players.
+    ///
+    /// Bots are known if a key counts them, or if every row is marked as a bot or a person.
+    pub(super) fn read(values: &Values<'_>, profile: &Profile, listed: &[Player]) -> Self {
+        let counted: Option<u32> = values.number(profile.player_count);
+        let everyone: Option<u32> = values.number(profile.everyone);
+        if let (Some(people), Some(everyone)) = (counted, everyone) {
+            let bots = everyone.saturating_sub(people);
+            return Self {
+                players: people.checked_add(bots),
+                bots: Some(bots),
+            };
+        }
+        let rows = u32::try_from(listed.len()).unwrap_or(u32::MAX);
+        let has_all_rows = counted.is_none_or(|counted| rows >= counted);
+        let marked = if has_all_rows {
+            listed_bots(listed)
+        } else {
+            None
+        };
+        let bot_rows = marked.unwrap_or_default();
+        let people_rows = rows.saturating_sub(bot_rows);
+        // UT99 counts people only, but can list bots as well.
+        let counts_people = bot_rows > 0 && counted == Some(people_rows);
+        Self {
+            players: if counts_people { Some(rows) } else { counted },
+            bots: values.number(profile.bots).or(marked),
+        }
+    }
+}
+
+/// The number to write under the key for `player_count`.
+#[cfg(feature = "serve")]
+pub(super) fn written_player_count(status: &ServerStatus, profile: &Profile) -> Option<u32> {
+    let counts_people = profile.everyone.usual.is_some();
+    let uncounted = match status.bot_count {
+        Some(bots) if counts_people => bots,
+        _ => 0,
+    };
+    let online = status.online()?;
+    Some(online.saturating_sub(uncounted))
+}
+
+/// The number to write under the key for `everyone`: 0 without bots.
+#[cfg(feature = "serve")]
+pub(super) fn written_everyone(status: &ServerStatus) -> Option<u32> {
+    match status.bot_count? {
+        0 => Some(0),
+        bots => Some(status.player_count.unwrap_or(bots)),
+    }
+}
+
+/// The field of players that shows whether a player is a bot.
+const BOT_MARK: &str = "ngsecret";
+
+/// Whether a player is a bot, by the last mark in its row; `None` without a mark.
+pub(super) fn read_bot_mark(row: &[Field<'_>]) -> Option<bool> {
+    let mut fields = row.iter().rev();
+    let (_, mark) = fields.find(|(field, _)| field.eq_ignore_ascii_case(BOT_MARK.as_bytes()))?;
+    Some(mark.eq_ignore_ascii_case(b"bot"))
+}
+
+/// Appends the mark, unless the player's extra fields contain it.
+#[cfg(feature = "serve")]
+pub(super) fn put_bot_mark(player: &Player, index: i32, out: &mut Vec<u8>) {
+    let is_in_extra = player.extra.get(BOT_MARK).is_some();
+    match player.bot {
+        Some(true) if !is_in_extra => put_row(BOT_MARK, index, b"bot", out),
+        Some(false) if !is_in_extra => put_row(BOT_MARK, index, b"false", out),
+        _ => {}
+    }
+}
+
 /// A text in Windows-1252, which the games' own clients read. It is UTF-8 if Windows-1252 lacks one
 /// of its characters, or if the result would be valid UTF-8 with a different meaning. Colour codes
 /// that contain control bytes are left out.
 pub(super) fn encoded(text: TextRef<'_>) -> Cow<'_, [u8]> {
-    let has_codes = text.raw().contains(&0x1B) || text.style().charset == Charset::Utf16Le;
-    if text.raw().is_ascii() && !has_codes {
+    let has_control_codes = text.raw().contains(&0x1B);
+    let is_wide = text.style().charset == Charset::Utf16Le;
+    let needs_plain_text = has_control_codes || is_wide;
+    if text.raw().is_ascii() && !needs_plain_text {
         return text.raw().into();
     }
-    let decoded = if has_codes {
+    let decoded = if needs_plain_text {
         text.plain()
     } else {
         text.decoded()

@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::engines::{Key, Keys, Known, PlayerTeam, Profile, TeamPlace};
-use super::fields::{FieldReader, Value, Values, each_field, encoded};
+use super::fields::{
+    FieldReader, Value, Values, each_field, encoded, put_bot_mark, written_everyone,
+    written_player_count,
+};
 use super::served::ReplyForm;
 use super::wire::RowKey;
 use super::wire::put::{put_pair, put_row, token_of};
@@ -48,7 +51,20 @@ struct Pair<'a> {
     value: Cow<'a, [u8]>,
 }
 
-impl Pair<'_> {
+impl<'a> Pair<'a> {
+    /// A rule as clients read it, without bytes that cannot be sent.
+    fn of_rule(key: TextRef<'a>, value: TextRef<'a>) -> Self {
+        let key = encoded(key);
+        let key = match token_of(&key) {
+            Cow::Borrowed(_) => key,
+            Cow::Owned(without_forbidden) => without_forbidden.into(),
+        };
+        Self {
+            key,
+            value: encoded(value),
+        }
+    }
+
     /// Whether clients would read one of these fields from the pair.
     fn is_replaced(&self, fields: &[AddedField]) -> bool {
         let Some(key) = Key::find(&self.key) else {
@@ -64,10 +80,9 @@ impl Pair<'_> {
 
 impl<'a> Sections<'a> {
     pub(super) fn new(status: &'a ServerStatus, form: &'static ReplyForm) -> Self {
-        let rules: Vec<_> = status
-            .rules
-            .iter()
-            .map(|(key, value)| sent(key, value))
+        let rules = status.rules.iter();
+        let mut rules: Vec<_> = rules
+            .map(|(key, value)| Pair::of_rule(key, value))
             .collect();
         let game = status.game.as_ref().map(|game| encoded(game.as_ref()));
         let mut known = Known::new();
@@ -79,12 +94,12 @@ impl<'a> Sections<'a> {
         }
         let profile = Profile::of_keys(&known).unwrap_or(form.usual_profile);
         let listed = status.players.len();
-        let rules = rules.into_iter().filter(|rule| !is_row(&rule.key, listed));
+        rules.retain(|rule| !is_row(&rule.key, listed));
         Self {
             status,
             form,
             profile,
-            rules: rules.collect(),
+            rules,
         }
     }
 
@@ -93,11 +108,12 @@ impl<'a> Sections<'a> {
         let pairs = self.pairs();
         out.begin();
         for key in keys {
-            let pair = pairs.iter().find(|pair| pair.is(key));
-            let usual = self.profile.game_mode.filter(|_| *key == GAME_MODE);
-            let usual = usual.map(str::as_bytes);
-            if let Some(value) = pair.map(|pair| &*pair.value).or(usual) {
-                put_pair(key.as_bytes(), value, &mut out.bytes);
+            if let Some(pair) = pairs.iter().find(|pair| pair.is(key)) {
+                put_pair(key.as_bytes(), &pair.value, &mut out.bytes);
+            } else if *key == GAME_MODE
+                && let Some(usual) = self.profile.game_mode
+            {
+                put_pair(key.as_bytes(), usual.as_bytes(), &mut out.bytes);
             }
         }
     }
@@ -105,7 +121,7 @@ impl<'a> Sections<'a> {
     /// Adds a text for each pair that belongs to no other section.
     pub(super) fn put_rules(&self, out: &mut Template) {
         for pair in self.pairs() {
-            if !BASIC.iter().chain(INFO).any(|key| pair.is(key)) {
+            if !is_in_first_sections(&pair.key) {
                 put_text(&pair.key, &pair.value, out);
             }
         }
@@ -153,22 +169,14 @@ impl<'a> Sections<'a> {
     /// Writes the number of players and of bots.
     fn write_counts(&self, fields: &mut FieldWriter<'_>) {
         let (status, profile) = (self.status, self.profile);
-        let bots = status.bot_count;
-        let counts_people = profile.everyone.usual.is_some();
-        let uncounted = bots.filter(|_| counts_people).unwrap_or_default();
-        let counted = status.online().map(|count| count.saturating_sub(uncounted));
-        fields.write(profile.player_count, &counted);
-
-        let mut keys_of_bots = profile.bots;
-        if listed_bots(&status.players).is_some() {
-            keys_of_bots.usual = None;
+        fields.write(profile.player_count, &written_player_count(status, profile));
+        let mut bot_keys = profile.bots;
+        let has_bot_marks = listed_bots(&status.players).is_some();
+        if has_bot_marks {
+            bot_keys.usual = None;
         }
-        fields.write(keys_of_bots, &bots);
-        let everyone = bots.map(|bots| match bots {
-            0 => 0,
-            _ => status.player_count.unwrap_or(bots),
-        });
-        fields.write(profile.everyone, &everyone);
+        fields.write(bot_keys, &status.bot_count);
+        fields.write(profile.everyone, &written_everyone(status));
     }
 
     /// Adds a text for each player, and one for the teams if they follow.
@@ -177,18 +185,23 @@ impl<'a> Sections<'a> {
             out.begin();
             self.put_player(index, player, &mut out.bytes);
         }
-        let has_scores = match self.profile.team_place {
-            TeamPlace::NamesAfterPlayers => false,
-            TeamPlace::RowsAfterPlayers if self.form.has_team_rows => true,
-            TeamPlace::RowsAfterPlayers | TeamPlace::Sides => return,
+        let team_place = self.profile.team_place;
+        let has_rows = match team_place {
+            TeamPlace::Sides => false,
+            TeamPlace::NamesAfterPlayers => true,
+            TeamPlace::RowsAfterPlayers => self.form.has_team_rows,
         };
+        if !has_rows {
+            return;
+        }
+        let has_scores = team_place == TeamPlace::RowsAfterPlayers;
         out.begin();
         for (id, team) in self.numbered_teams() {
             if let Some(name) = &team.name {
                 let name = encoded(name.as_ref());
                 put_row("teamname", self.row_of(id), &name, &mut out.bytes);
             }
-            if let Some(score) = team.score.filter(|_| has_scores) {
+            if has_scores && let Some(score) = team.score {
                 let (key, score) = (format!("score_t{id}"), score.to_string());
                 put_pair(key.as_bytes(), score.as_bytes(), &mut out.bytes);
             }
@@ -203,15 +216,15 @@ impl<'a> Sections<'a> {
             &encoded(player.name.as_ref()),
             out,
         );
-        let team_name = player.team.and_then(|team| self.side_name(team));
-        if let Some(name) = team_name {
+        let mut team_number = player.team;
+        if let Some(name) = player.team.and_then(|team| self.side_name(team)) {
             put_row("team", index, &encoded(name.as_ref()), out);
+            team_number = None;
         }
-        let team = player.team.filter(|_| team_name.is_none());
         let numbers = [
             (fields.score_field, player.score),
             ("ping", player.ping.map(i64::from)),
-            ("team", team.map(i64::from)),
+            ("team", team_number.map(i64::from)),
         ];
         for (field, number) in numbers {
             if let Some(number) = number {
@@ -221,11 +234,7 @@ impl<'a> Sections<'a> {
         for (field, value) in &player.extra {
             put_row(field.decoded().as_bytes(), index, &encoded(value), out);
         }
-        let has_secret = player.extra.get("ngsecret").is_some();
-        if let Some(is_bot) = player.bot.filter(|_| !has_secret) {
-            let secret: &[u8] = if is_bot { b"bot" } else { b"false" };
-            put_row("ngsecret", index, secret, out);
-        }
+        put_bot_mark(player, index, out);
     }
 
     /// The name of a player's team, if players of this family have the name and not the number.
@@ -270,17 +279,10 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// A rule as clients read it, without bytes that cannot be sent.
-fn sent<'a>(key: TextRef<'a>, value: TextRef<'a>) -> Pair<'a> {
-    let key = encoded(key);
-    let key = match token_of(&key) {
-        Cow::Borrowed(_) => key,
-        Cow::Owned(cut) => cut.into(),
-    };
-    Pair {
-        key,
-        value: encoded(value),
-    }
+/// Whether a key belongs to one of the first two sections.
+fn is_in_first_sections(key: &[u8]) -> bool {
+    let mut keys = BASIC.iter().chain(INFO);
+    keys.any(|known| key.eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// Whether clients would read a rule as part of a row: a player's name, a field of a listed player,
@@ -325,17 +327,15 @@ impl<'a> FieldWriter<'a> {
         let (Some(field), Some(key)) = (field, self.key_of(keys)) else {
             return;
         };
-        let value = field.write(key, self.profile.truth);
-        let in_rules = T::read(
-            keys,
-            &FieldReader {
-                values: &self.rules,
-                bytes: &Bytes::new(),
-                style: Style::default(),
-            },
-        );
-        let is_in_rules =
-            in_rules.is_some_and(|other| other.write(key, self.profile.truth) == value);
+        let rules = FieldReader {
+            values: &self.rules,
+            bytes: &Bytes::new(),
+            style: Style::default(),
+        };
+        let truth = self.profile.truth;
+        let value = field.write(key, truth);
+        let read_from_rules = T::read(keys, &rules);
+        let is_in_rules = read_from_rules.is_some_and(|read| read.write(key, truth) == value);
         if !is_in_rules {
             self.added.push(AddedField { keys, key, value });
         }
@@ -344,16 +344,14 @@ impl<'a> FieldWriter<'a> {
     /// The key to write: the usual one if it is in the first two sections, else the one among the
     /// rules, else the usual one. `None` if there is neither.
     fn key_of(&self, keys: Keys) -> Option<Key> {
-        let is_in_section =
-            |key: &Key| BASIC.iter().chain(INFO).any(|known| *known == key.as_str());
-        let among_rules = || {
-            let mut all = keys.all.iter().copied();
-            all.find(|key| self.rules.known.get(*key).is_some())
-        };
-        keys.usual
-            .filter(is_in_section)
-            .or_else(among_rules)
-            .or(keys.usual)
+        if let Some(usual) = keys.usual
+            && is_in_first_sections(usual.as_str().as_bytes())
+        {
+            return Some(usual);
+        }
+        let mut all = keys.all.iter().copied();
+        let among_rules = all.find(|key| self.rules.known.get(*key).is_some());
+        among_rules.or(keys.usual)
     }
 }
 

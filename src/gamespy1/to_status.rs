@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::answer::Answer;
 use super::answer::rows::{Field, Row, RowFields, Rows};
+use super::answer::{Answer, Asked};
 use super::engines::{PlayerTeam, Profile, UNKNOWN};
-use super::fields::{CHARSET, FieldReader, Value, Values, each_field};
+use super::fields::{CHARSET, FieldReader, PlayerCounts, Value, Values, each_field, read_bot_mark};
 use super::wire::{RowKey, is_control};
 use crate::model::completeness::{Completeness, Part};
 use crate::model::{
-    ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Style, Team, ToStatus, listed_bots,
+    ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Style, Team, ToStatus,
 };
 use crate::text::number;
 
@@ -39,20 +39,18 @@ impl ToStatus for Answer {
 
         let mut reader = RowReader::new(profile, fields, &parts);
         let mut teams: Vec<_> = parts.teams.iter().map(|row| reader.team(row)).collect();
-        let player_rows = parts.players.as_deref();
-        let mut players = player_rows.map(|rows| reader.players(rows));
-        let listed = players.as_deref_mut().unwrap_or_default();
-        reader.share_extras(listed, &mut teams);
+        let mut players: Vec<_> = parts.players.iter().map(|row| reader.player(row)).collect();
+        reader.share_extras(&mut players, &mut teams);
         reader.add_sides(&mut teams);
         status.teams = teams;
 
-        let counts = Counts::of(fields.values, profile, listed);
+        let counts = PlayerCounts::read(fields.values, profile, &players);
         status.player_count = counts.players;
         status.bot_count = counts.bots;
-        if let (Some(players), Some(player_rows)) = (&mut players, player_rows) {
-            status.former_players = reader.take_former(players, player_rows);
+        status.former_players = reader.take_former(&mut players, &parts.players);
+        if parts.has_player_list {
+            status.players = players.into();
         }
-        status.players = players.into();
         status.rules = parts.rules.build(fields.style.colours);
         status.completeness = parts.completeness;
         status.verification = self.verification();
@@ -63,8 +61,9 @@ impl ToStatus for Answer {
 /// The pairs of an answer, sorted into known keys, rows and rules.
 struct Parts<'a> {
     values: Values<'a>,
-    /// The rows of players; `None` if none were sent, and they were not requested or are missing.
-    players: Option<Vec<Row<'a>>>,
+    players: Vec<Row<'a>>,
+    /// Whether a list of players was sent. An empty one shows only if it was requested.
+    has_player_list: bool,
     teams: Vec<Row<'a>>,
     /// Whether there are rows with `playername` and with `teamname`.
     has_named_sides: bool,
@@ -94,24 +93,28 @@ impl<'a> Parts<'a> {
         }
         let field_count = fields.len();
         let Rows { players, teams } = fields.grouped(answer.asked());
-        let has_named_sides =
-            begins_with(&players, "playername") && begins_with(&teams, "teamname");
+        let has_named_sides = first_has(&players, "playername") && first_has(&teams, "teamname");
+        let counted: Option<usize> = values.number(UNKNOWN.player_count);
+        let lacks_rows = counted.is_some_and(|counted| counted > players.len());
+        // Only if rows are missing can values hide them.
+        let completeness = if lacks_rows {
+            answer.completeness()
+        } else {
+            answer.completeness_ignoring_hidden_rows()
+        };
         let mut parts = Self {
             values,
-            has_named_sides,
-            players: None,
+            players,
+            has_player_list: false,
             teams,
+            has_named_sides,
             rules,
             field_count,
-            completeness: answer.completeness_ignoring_hidden_rows(),
+            completeness,
         };
-        let counted: Option<usize> = parts.values.number(UNKNOWN.player_count);
-        if counted > Some(players.len()) {
-            parts.completeness = answer.completeness();
-        }
-        parts.divide(answer, players, &own_echo);
+        parts.divide_players(answer, &own_echo);
         // In an incomplete answer, a last key without a value is a fragment of a pair.
-        if parts.completeness.is_complete()
+        if completeness.is_complete()
             && let Some((key, empty)) = pairs.take_key_without_value()
         {
             parts.rules.push(key, empty);
@@ -119,40 +122,53 @@ impl<'a> Parts<'a> {
         parts
     }
 
-    /// Divides rows without a mark of teams into players, teams, and rows that are neither.
-    fn divide(&mut self, answer: &Answer, mut rows: Vec<Row<'a>>, own_echo: &OwnEcho<'_>) {
+    /// Divides the rows of players, all of which lack a mark of teams, into players, teams, and
+    /// rows that are neither.
+    fn divide_players(&mut self, answer: &Answer, own_echo: &OwnEcho<'_>) {
         let asked = answer.asked();
-        let named = rows.iter().filter(|row| row.name().is_some()).count();
-        // In the answer to `\teams\` alone, every row is a team's, unless the server answers
-        // everything with its status.
-        let has_sizes = || rows.iter().any(|row| row.get("size").is_some());
-        let are_teams = named == 0 && ((asked.teams && !asked.players) || has_sizes());
-        if are_teams {
-            rows.append(&mut self.teams);
-            self.teams = std::mem::take(&mut rows);
-        } else if named < rows.len() {
+        if are_teams(&self.players, asked) {
+            // The rows with a mark of teams follow.
+            let marked = std::mem::take(&mut self.teams);
+            self.teams = std::mem::take(&mut self.players);
+            self.teams.extend(marked);
+        }
+        let rows = self.players.len();
+        self.players.retain(|row| row.name().is_some());
+        if self.players.len() < rows {
             // The fields of the other rows are among the rules, in wire order. Few servers send
             // such rows, so the pairs are read again only then.
-            self.rules = rules_and_other_rows(answer, &rows, own_echo);
-            rows.retain(|row| row.name().is_some());
+            self.rules = rules_and_other_rows(answer, &self.players, own_echo);
         }
-        let lacks_list = rows.is_empty() && self.completeness.lacks(Part::Players);
-        let has_list = named > 0 || (asked.players && !lacks_list);
-        self.players = has_list.then_some(rows);
+        let lacks_players = self.completeness.lacks(Part::Players);
+        self.has_player_list = !self.players.is_empty() || (asked.players && !lacks_players);
     }
 }
 
 /// Whether the first of these rows has a field.
-fn begins_with(rows: &[Row<'_>], field: &str) -> bool {
+fn first_has(rows: &[Row<'_>], field: &str) -> bool {
     let first = rows.first();
     first.is_some_and(|row| row.get(field).is_some())
 }
 
+/// Whether rows without a mark of teams are teams. In the answer to `\teams\` alone, every row is a
+/// team's, unless the server answers everything with its status.
+fn are_teams(rows: &[Row<'_>], asked: &Asked) -> bool {
+    let has_names = rows.iter().any(|row| row.name().is_some());
+    if has_names {
+        return false;
+    }
+    let is_list_of_teams = asked.teams && !asked.players;
+    is_list_of_teams || rows.iter().any(|row| row.get("size").is_some())
+}
+
 /// The rules, in wire order. Fields of rows that belong to neither players nor teams are among
 /// them, under their full keys.
-fn rules_and_other_rows(answer: &Answer, rows: &[Row<'_>], own_echo: &OwnEcho<'_>) -> RulesBuilder {
-    let named = rows.iter().filter(|row| row.name().is_some());
-    let mut numbers: Vec<u32> = named.map(Row::index).collect();
+fn rules_and_other_rows(
+    answer: &Answer,
+    players: &[Row<'_>],
+    own_echo: &OwnEcho<'_>,
+) -> RulesBuilder {
+    let mut numbers: Vec<u32> = players.iter().map(Row::index).collect();
     numbers.sort_unstable();
     let mut rules = RulesBuilder::new(answer.raw(), CHARSET, USUAL_RULES);
     for (key, value) in answer.pairs() {
@@ -187,43 +203,6 @@ impl<'a> OwnEcho<'a> {
     }
 }
 
-/// The number of bots, and of all players.
-struct Counts {
-    bots: Option<u32>,
-    players: Option<u32>,
-}
-
-impl Counts {
-    /// Bots are known if a key counts them, or if every row is marked as a bot or a person.
-    fn of(values: &Values<'_>, profile: &Profile, listed: &[Player]) -> Self {
-        let counted: Option<u32> = values.number(profile.player_count);
-        let everyone: Option<u32> = values.number(profile.everyone);
-        if let (Some(people), Some(everyone)) = (counted, everyone) {
-            let bots = everyone.saturating_sub(people);
-            return Self {
-                bots: Some(bots),
-                players: people.checked_add(bots),
-            };
-        }
-        let rows = u32::try_from(listed.len()).ok();
-        let has_all_rows = rows >= counted;
-        let marked = if has_all_rows {
-            listed_bots(listed)
-        } else {
-            None
-        };
-        // UT99 counts people only, but can list bots as well.
-        let people = rows
-            .unwrap_or_default()
-            .checked_sub(marked.unwrap_or_default());
-        let lists_uncounted_bots = marked > Some(0) && counted == people;
-        Self {
-            bots: values.number(profile.bots).or(marked),
-            players: if lists_uncounted_bots { rows } else { counted },
-        }
-    }
-}
-
 /// Converts rows to players and teams.
 struct RowReader<'a> {
     profile: &'static Profile,
@@ -234,8 +213,8 @@ struct RowReader<'a> {
     present: Option<usize>,
     /// The score of a player whose row has none.
     absent_score: Option<i64>,
-    /// The fields of a row that are not known.
-    rest: Vec<Field<'a>>,
+    /// The fields of the current row that have not been taken.
+    left: Vec<Field<'a>>,
     /// The unknown fields of all rows.
     extras: ExtrasBuilder,
 }
@@ -251,8 +230,9 @@ impl<'a> RowReader<'a> {
     fn new(profile: &'static Profile, fields: FieldReader<'a>, parts: &Parts<'_>) -> Self {
         let values = fields.values;
         let counted = values.number(profile.player_count);
+        let rows = profile.players;
         // In an incomplete reply, the score can be in the missing part.
-        let is_whole = parts.completeness.is_complete();
+        let is_complete = parts.completeness.is_complete();
         Self {
             profile,
             fields,
@@ -260,9 +240,9 @@ impl<'a> RowReader<'a> {
                 name: values.text(side.name),
                 score: values.number(side.score),
             }),
-            present: counted.filter(|_| profile.players.has_stale_rows),
-            absent_score: profile.players.absent_score.filter(|_| is_whole),
-            rest: Vec::new(),
+            present: if rows.has_stale_rows { counted } else { None },
+            absent_score: if is_complete { rows.absent_score } else { None },
+            left: Vec::new(),
             extras: ExtrasBuilder::new(fields.bytes, CHARSET, parts.field_count),
         }
     }
@@ -278,54 +258,56 @@ impl<'a> RowReader<'a> {
         let Some(first_former) = by_number.get(present) else {
             return Vec::new();
         };
-        let mut are_former = rows.iter().map(|row| row.index() >= *first_former);
-        let is_former = |_: &mut Player| are_former.next() == Some(true);
-        players.extract_if(.., is_former).collect()
-    }
-
-    fn players(&mut self, rows: &[Row<'a>]) -> Vec<Player> {
-        rows.iter().map(|row| self.player(row)).collect()
+        let mut present_players = Vec::new();
+        let mut former_players = Vec::new();
+        for (player, row) in players.drain(..).zip(rows) {
+            if row.index() < *first_former {
+                present_players.push(player);
+            } else {
+                former_players.push(player);
+            }
+        }
+        *players = present_players;
+        former_players
     }
 
     fn player(&mut self, row: &Row<'a>) -> Player {
-        let rest = &mut self.rest;
-        rest.extend_from_slice(row.fields());
+        let left = &mut self.left;
+        left.extend_from_slice(row.fields());
+        let bot = read_bot_mark(left);
         // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
-        let score = take(rest, &["score", "frags", "frag", "kills"], number::whole);
-        let secret = rest
-            .iter()
-            .rev()
-            .find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
-        let bot = secret.map(|(_, value)| value.eq_ignore_ascii_case(b"bot"));
-        let name = take(rest, &["player", "playername"], Some);
-        let ping = take(rest, &["ping"], number::number);
+        let score = take(left, &["score", "frags", "frag", "kills"], number::whole);
+        let name = take(left, &["player", "playername"], Some);
+        let ping = take(left, &["ping"], number::number);
         let (profile, sides) = (self.profile, self.sides);
-        let team = take(rest, &["team"], |value| match profile.players.team {
+        let team = take(left, &["team"], |value| match profile.players.team {
             PlayerTeam::Number => number::number(value),
             PlayerTeam::SideName => side_number(&sides, value).or_else(|| number::number(value)),
         });
+        let extra = self.take_extra();
         Player {
-            bot,
             name: name.map(|name| self.fields.text(name)).unwrap_or_default(),
             score: score.or(self.absent_score),
             ping,
             team,
-            extra: self.extra(),
+            bot,
+            extra,
         }
     }
 
     /// A row under `teamname_N`, `team_tN` or, in the answer to `\teams\`, `team_N`.
     fn team(&mut self, row: &Row<'a>) -> Team {
-        let rest = &mut self.rest;
-        rest.extend_from_slice(row.fields());
-        let name = take(rest, &["teamname", "team_t", "team"], Some);
-        let score = take(rest, &["score_t", "score", "teamscore"], number::whole);
+        let left = &mut self.left;
+        left.extend_from_slice(row.fields());
+        let name = take(left, &["teamname", "team_t", "team"], Some);
+        let score = take(left, &["score_t", "score", "teamscore"], number::whole);
+        let extra = self.take_extra();
         let number = i32::try_from(row.index()).ok();
         Team {
             id: number.map(|number| number.saturating_add(self.profile.first_team)),
             name: name.map(|name| self.fields.text(name)),
             score,
-            extra: self.extra(),
+            extra,
         }
     }
 
@@ -356,9 +338,9 @@ impl<'a> RowReader<'a> {
         extras.complete(of_players.chain(of_teams), self.fields.style.colours);
     }
 
-    /// The unknown fields of a row.
-    fn extra(&mut self) -> Rules {
-        for (field, value) in self.rest.drain(..) {
+    /// Takes the fields of the current row that are left: the unknown ones.
+    fn take_extra(&mut self) -> Rules {
+        for (field, value) in self.left.drain(..) {
             self.extras.push(field, value);
         }
         self.extras.take_part()
