@@ -181,24 +181,42 @@ fn answered<'a>(
     request: &Request<'a>,
     service: &Service,
 ) -> impl Iterator<Item = (u32, Command<'a>)> {
-    let by_table = ReplyForm::of(service.engine).order == CommandOrder::Table;
-    let table = Command::known(b"").into_iter().filter(move |_| by_table);
+    let (table, requested) = match ReplyForm::of(service.engine).order {
+        CommandOrder::Table => (Some(Command::known(b"")), None),
+        CommandOrder::Request => (None, Some(request.commands())),
+    };
+    let table = table.into_iter().flatten();
     let found = table.filter_map(|known| Some((known.name(), request.find(known.name())?)));
-    let listed = request
-        .commands()
-        .filter(move |_| !by_table)
-        .map(|command| (command.name(), command.value()));
-    let (mut seen, mut properties) = (0_u32, Vec::new());
-    found.chain(listed).filter_map(move |(name, value)| {
+    let requested = requested.into_iter().flatten();
+    let requested = requested.map(|command| (command.name(), command.value()));
+    let mut seen = SeenCommands::default();
+    found.chain(requested).filter_map(move |(name, value)| {
         let (number, command) = Command::numbered(name, value)?;
-        let is_new_property = is_property(&command) && !properties.contains(&command);
-        let is_repeated = seen & 1 << number != 0 && !is_new_property;
-        seen |= 1 << number;
-        if is_new_property {
-            properties.push(command);
-        }
-        (!is_repeated && is_answered(command, service)).then_some((number, command))
+        let is_new = seen.insert(number, command);
+        (is_new && is_answered(command, service)).then_some((number, command))
     })
+}
+
+/// The commands of a request so far.
+#[derive(Default)]
+struct SeenCommands<'a> {
+    /// A bit for each number of a command.
+    numbers: u32,
+    properties: Vec<Command<'a>>,
+}
+
+impl<'a> SeenCommands<'a> {
+    /// Adds a command. Returns whether it is new; each property counts as a command of its own.
+    fn insert(&mut self, number: u32, command: Command<'a>) -> bool {
+        let bit = 1 << number;
+        let is_new_number = self.numbers & bit == 0;
+        self.numbers |= bit;
+        let is_new_property = is_property(&command) && !self.properties.contains(&command);
+        if is_new_property {
+            self.properties.push(command);
+        }
+        is_new_number || is_new_property
+    }
 }
 
 /// Whether the value of a command names a property.
@@ -305,26 +323,28 @@ fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut 
     if packed.datagrams.len() > MAX_FRAGMENTS {
         // The other texts come first: rules get the datagrams that are left. One of these stays
         // free, because rules can push a text from the last datagram into a further one.
-        let rest = Packed::new(parts, limit, Some(0)).datagrams.len();
-        let room = MAX_FRAGMENTS.saturating_sub(rest).saturating_sub(1);
+        let without_rules = Packed::new(parts, limit, Some(0)).datagrams.len();
+        let room = MAX_FRAGMENTS
+            .saturating_sub(without_rules)
+            .saturating_sub(1);
         packed = Packed::new(parts, limit, Some(room));
         packed.is_cut = true;
     }
     let count = packed.datagrams.len().min(MAX_FRAGMENTS);
     for (fragment, datagram) in (1..=count).zip(packed.datagrams.iter()) {
-        let is_last = fragment == count && !packed.is_cut;
-        let (before, after) = match end_mark {
-            _ if !is_last => ("", ""),
-            EndMark::BeforeNumber => (r"\final\", ""),
-            EndMark::AfterNumber => ("", r"\final\"),
-        };
+        let is_end = fragment == count && !packed.is_cut;
         template.begin();
         template.bytes.extend_from_slice(datagram);
-        template.bytes.extend_from_slice(before.as_bytes());
+        if is_end && end_mark == EndMark::BeforeNumber {
+            template.bytes.extend_from_slice(br"\final\");
+        }
         template.bytes.extend_from_slice(br"\queryid\");
         template.patch_here();
-        let end = format!(".{fragment}{after}");
-        template.bytes.extend_from_slice(end.as_bytes());
+        let fragment = format!(".{fragment}");
+        template.bytes.extend_from_slice(fragment.as_bytes());
+        if is_end && end_mark == EndMark::AfterNumber {
+            template.bytes.extend_from_slice(br"\final\");
+        }
     }
 }
 
@@ -341,7 +361,11 @@ struct Packed {
     is_cut: bool,
 }
 
+/// Further rules do not fit: no datagram is left for them.
+struct NoRoom;
+
 impl Packed {
+    /// Packs the texts of these parts. `room`: how many datagrams rules may begin.
     fn new(parts: &[Part], limit: usize, room: Option<usize>) -> Self {
         let datagrams = Template::default();
         let mut packed = Self {
@@ -363,20 +387,20 @@ impl Packed {
 
     fn push(&mut self, part: &Part) {
         let all = &part.texts.bytes[..];
-        if part.is_rules && self.room.is_none() && all.len() <= self.limit {
-            self.push_piece(all, true);
+        let is_one_text = part.is_rules && self.room.is_none() && all.len() <= self.limit;
+        if is_one_text {
+            self.append(all);
             return;
         }
         for text in part.texts.iter() {
-            if self.push_text(text, part.is_rules).is_none() {
+            if self.push_text(text, part.is_rules).is_err() {
                 return;
             }
         }
     }
 
-    /// Adds a text in one piece, or pair by pair if it is too long for a datagram. `None` if
-    /// further rules do not fit.
-    fn push_text(&mut self, text: &[u8], is_rule: bool) -> Option<()> {
+    /// Adds a text in one piece, or pair by pair if it is too long for a datagram.
+    fn push_text(&mut self, text: &[u8], is_rule: bool) -> Result<(), NoRoom> {
         if text.len() <= self.limit {
             return self.push_piece(text, is_rule);
         }
@@ -384,29 +408,40 @@ impl Packed {
         while !rest.is_empty() {
             let next_pair = memchr::memchr_iter(b'\\', rest).nth(2);
             let length = next_pair.unwrap_or(rest.len());
-            let (pair, after) = rest.split_at_checked(length)?;
+            let Some((pair, after)) = rest.split_at_checked(length) else {
+                break;
+            };
             rest = after;
             self.push_piece(pair, is_rule)?;
         }
-        Some(())
+        Ok(())
     }
 
-    /// Adds a piece that is never cut.
-    fn push_piece(&mut self, piece: &[u8], is_rule: bool) -> Option<()> {
+    /// Adds a piece that is never cut. One that is too long for a datagram is left out.
+    fn push_piece(&mut self, piece: &[u8], is_rule: bool) -> Result<(), NoRoom> {
         if piece.len() > self.limit {
             self.is_cut |= !is_rule;
-            return Some(());
+            return Ok(());
         }
+        let begins_datagram = piece.len() > self.left;
+        if begins_datagram
+            && is_rule
+            && let Some(room) = &mut self.room
+        {
+            *room = room.checked_sub(1).ok_or(NoRoom)?;
+        }
+        self.append(piece);
+        Ok(())
+    }
+
+    /// Appends a piece to the current datagram, or to a new one if it does not fit.
+    fn append(&mut self, piece: &[u8]) {
         if piece.len() > self.left {
-            if let Some(room) = self.room.as_mut().filter(|_| is_rule) {
-                *room = room.checked_sub(1)?;
-            }
             self.datagrams.begin();
             self.left = self.limit;
         }
         self.datagrams.bytes.extend_from_slice(piece);
         self.left = self.left.saturating_sub(piece.len());
-        Some(())
     }
 }
 
