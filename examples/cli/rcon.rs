@@ -59,6 +59,7 @@ pub(crate) struct Arguments {
     bind: Option<SocketAddr>,
 }
 
+/// The modes of [`RconMode`] as arguments. Only a type of this program can implement [`ValueEnum`].
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Mode {
     /// In plain text.

@@ -14,7 +14,8 @@ mod serve;
 mod siblings;
 
 use kit::list_servers::alterware;
-use kit::process;
+use kit::terminal::Terminal;
+use kit::{process, terminal};
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -23,8 +24,6 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 
 /// Commands with arguments that let them run on their own, and end unless they are services.
 const RUNS: [&[&str]; 4] = [
@@ -537,7 +536,7 @@ fn written_to_a_terminal(run: &[&str], kind: &str, columns: u16) -> String {
 
 /// All that a command writes to a terminal.
 fn written(command: &mut Command, columns: u16) -> String {
-    let (mut keys, line) = terminal(columns);
+    let Terminal { mut keys, line } = terminal::open(columns, 24);
     // The command has its own copies of the ends, which close with it.
     let spawned = command
         .stdout(line.try_clone().unwrap())
@@ -704,35 +703,10 @@ fn the_browser_without_favourites_and_without_a_terminal_fails() {
     assert!(err.contains("no favourites yet"), "{err}");
 }
 
-/// This process's end of a new terminal with this many columns, and the end of a program.
-fn terminal(columns: u16) -> (File, File) {
-    /// Opens a terminal that does not control this process.
-    const O_NOCTTY: i32 = 0o400;
-    let keys = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
-    grantpt(&keys).unwrap();
-    unlockpt(&keys).unwrap();
-    let name = ptsname(&keys, Vec::new()).unwrap().into_string().unwrap();
-    let line = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(O_NOCTTY)
-        .open(name)
-        .unwrap();
-    let size = Winsize {
-        ws_row: 24,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(&line, size).unwrap();
-    // A child does not inherit the copy, and so does not keep the terminal open.
-    (keys.try_clone().unwrap(), line)
-}
-
 #[test]
 fn the_browser_ends_quietly_when_its_terminal_is_closed() {
     for signal in [Some(Signal::HUP), None] {
-        let (mut keys, line) = terminal(80);
+        let Terminal { mut keys, line } = terminal::open(80, 24);
         let end = || line.try_clone().unwrap();
         let mut child = command(&["browser"])
             .env("TERM", "xterm")
@@ -760,11 +734,10 @@ fn the_browser_ends_quietly_when_its_terminal_is_closed() {
 fn fill(keys: &File) {
     /// Opens a terminal that does not control this process, and does not wait for it.
     const O_NOCTTY_NONBLOCK: i32 = 0o400 | 0o4000;
-    let name = ptsname(keys, Vec::new()).unwrap().into_string().unwrap();
     let mut line = OpenOptions::new()
         .write(true)
         .custom_flags(O_NOCTTY_NONBLOCK)
-        .open(name)
+        .open(terminal::path(keys))
         .unwrap();
     while line.write(&[b'x'; 4096]).is_ok() {}
 }
@@ -780,7 +753,7 @@ fn catches(process: Pid, signal: Signal) -> bool {
 
 #[test]
 fn a_signal_ends_the_browser_on_a_terminal_that_takes_no_output() {
-    let (keys, line) = terminal(80);
+    let Terminal { keys, line } = terminal::open(80, 24);
     fill(&keys);
     let end = || line.try_clone().unwrap();
     let mut child = command(&["browser"])

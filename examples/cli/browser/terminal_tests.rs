@@ -7,23 +7,20 @@
     reason = "a test"
 )]
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use clap::Parser;
+use kit::terminal::Terminal;
 use rustix::process::{Pid, Signal, kill_process};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{Termios, tcgetattr};
 
 use super::{Arguments, run, terminal};
 
-/// Opens a terminal that does not control this process.
-const O_NOCTTY: i32 = 0o400;
 const ENTER: &str = "\u{1b}[?1049h";
 const LEAVE: &str = "\u{1b}[?1049l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
@@ -42,26 +39,7 @@ struct Pty {
 
 impl Pty {
     fn start(program: &str, columns: u16, rows: u16) -> Self {
-        let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&keys).unwrap();
-        unlockpt(&keys).unwrap();
-        let name = ptsname(&keys, Vec::new()).unwrap().into_string().unwrap();
-        let line = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(O_NOCTTY)
-            .open(name)
-            .unwrap();
-        tcsetwinsize(
-            &line,
-            Winsize {
-                ws_row: rows,
-                ws_col: columns,
-                ws_xpixel: 0,
-                ws_ypixel: 0,
-            },
-        )
-        .unwrap();
+        let Terminal { keys, line } = kit::terminal::open(columns, rows);
         let before = tcgetattr(&line).unwrap();
         let end = || line.try_clone().unwrap();
         let child = Command::new(std::env::current_exe().unwrap())
@@ -78,7 +56,6 @@ impl Pty {
             .stderr(end())
             .spawn()
             .unwrap();
-        let keys = File::from(keys);
         let output = Arc::new(Mutex::new(Vec::new()));
         let (mut source, kept) = (keys.try_clone().unwrap(), Arc::clone(&output));
         let reader = std::thread::spawn(move || {
@@ -197,16 +174,7 @@ fn keys_typed_ahead_and_a_tiny_terminal_that_grows_do_no_harm() {
     let mut pty = Pty::start("browses", 1, 1);
     pty.wait_for(ENTER);
     pty.press("\r\u{1b}[B\u{1b}[6~/x\u{7f}\r5R");
-    tcsetwinsize(
-        &pty.line,
-        Winsize {
-            ws_row: 40,
-            ws_col: 120,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        },
-    )
-    .unwrap();
+    kit::terminal::resize(&pty.line, 120, 40);
     pty.signal(Signal::WINCH);
     pty.wait_for("invented servers on loopback");
     pty.press("q");

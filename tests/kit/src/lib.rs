@@ -24,6 +24,8 @@ pub mod replay;
 pub mod sender;
 pub mod served;
 pub mod shapes;
+#[cfg(all(feature = "terminal", target_os = "linux"))]
+pub mod terminal;
 pub mod twist;
 pub mod worst;
 
