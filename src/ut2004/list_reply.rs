@@ -182,18 +182,22 @@ impl ListReply {
     /// the same names.
     fn later_versions(&self) -> BTreeSet<usize> {
         let mut later = BTreeSet::new();
-        let mut known_starts = BTreeSet::new();
-        let mut known_ends = BTreeSet::new();
+        let mut starts = BTreeSet::new();
+        let mut ends = BTreeSet::new();
         for (index, part) in self.datagrams.iter().enumerate() {
-            let start = part.first_entry();
-            let has_known_start = start.is_some() && known_starts.contains(&start);
-            let end: Vec<&[u8]> = part.rules_of_end().map(|rule| rule.name).collect();
-            let has_known_end = !end.is_empty() && known_ends.contains(&end);
-            if has_known_start || has_known_end {
-                later.insert(index);
+            if let Some(start) = part.first_entry() {
+                let is_new_start = starts.insert(start);
+                if !is_new_start {
+                    later.insert(index);
+                }
             }
-            known_starts.insert(start);
-            known_ends.insert(end);
+            let end: Vec<&[u8]> = part.rules_of_end().map(|rule| rule.name).collect();
+            if !end.is_empty() {
+                let is_new_end = ends.insert(end);
+                if !is_new_end {
+                    later.insert(index);
+                }
+            }
         }
         later
     }

@@ -346,7 +346,7 @@ impl List {
             // The list may have changed after an older reply that has an end. Entries of any other
             // reply are missing in this one.
             let may_have_changed = at < same_at && earlier.is_ended();
-            if !may_have_changed && !self.reply.has_names_of(earlier) {
+            if at != same_at && !may_have_changed && !self.reply.has_names_of(earlier) {
                 return false;
             }
         }

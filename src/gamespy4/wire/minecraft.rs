@@ -510,7 +510,11 @@ impl<'a> PairReader<'a> {
     /// If a pair after the title has this key, the title continues to the end of that pair: it was
     /// forged, because the key comes again.
     fn join_forged_pairs(&mut self, key_index: usize) {
-        let (Some(title), Some(forged)) = (self.title(), self.first_with(key_index)) else {
+        // Most keys come once.
+        let Some(forged) = self.first_with(key_index) else {
+            return;
+        };
+        let Some(title) = self.title() else {
             return;
         };
         if forged <= title {
