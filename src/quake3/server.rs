@@ -84,14 +84,15 @@ pub(crate) fn respond_from_templates(
     if profile.form != Form::Quake3 {
         return sibling_reply(&request.command, profile.form, context);
     }
-    let direction_byte = request.direction_byte || profile.written.direction_byte;
+    let has_direction_byte = request.direction_byte || profile.written.direction_byte;
+    let extra = has_direction_byte.then_some(TO_CLIENT);
     let (detail, challenge) = match request.command {
         Command::GetInfo { challenge } => (Detail::Short, challenge),
         Command::GetStatus { challenge } => (Detail::Full, challenge),
         Command::GetChallenge { client, game } => {
-            return challenge_reply(client, game, direction_byte, context);
+            return challenge_reply(client, game, extra, context);
         }
-        Command::Connect(_) => return connect_reply(direction_byte, context),
+        Command::Connect(_) => return connect_reply(extra, context),
         _ => return None,
     };
     let challenge = challenge.unwrap_or_default();
@@ -104,11 +105,11 @@ pub(crate) fn respond_from_templates(
     // The space for the rest depends on the length of the challenge.
     let kind = ReplyKind::Status {
         detail,
-        direction_byte,
+        extra,
         challenge_length: quoted.len(),
     };
     let template = context.template(kind, |context, template| {
-        encode(detail, direction_byte, quoted.len(), context, template);
+        encode(detail, extra, quoted.len(), context, template);
     });
     TemplateReply::new(template, Patch::new(|out| out.put_slice(quoted)))
 }
@@ -169,7 +170,7 @@ fn acknowledgement(context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply
 /// Writes a reply that quotes a challenge of this length.
 fn encode(
     detail: Detail,
-    direction_byte: bool,
+    extra: Option<u8>,
     challenge_length: usize,
     context: &Context<'_, ReplyKind>,
     template: &mut Template,
@@ -177,7 +178,6 @@ fn encode(
     let (status, service) = (context.status, context.service);
     let mut head = Vec::new();
     let form = Form::Quake3;
-    let extra = direction_byte.then_some(TO_CLIENT);
     put_head(Word { form, detail }, extra, &mut head);
     let quote: &[u8] = if challenge_length > 0 {
         br"\challenge\"
@@ -351,7 +351,8 @@ pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Request
         .any(matches)
 }
 
-/// The kind of a reply. Replies of the same kind differ in the challenge that they quote.
+/// The kind of a reply. Replies of the same kind differ in the challenge that they quote. `extra` is
+/// the byte after the mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReplyKind {
     /// A status of Quake 2 or QuakeWorld.
@@ -364,17 +365,17 @@ pub(crate) enum ReplyKind {
     Acknowledgement,
     Status {
         detail: Detail,
-        direction_byte: bool,
+        extra: Option<u8>,
         challenge_length: usize,
     },
     Challenge,
     /// `getchallenge` names another game.
     GameMismatch {
-        direction_byte: bool,
+        extra: Option<u8>,
     },
     /// `connect` is refused.
     NoPlayers {
-        direction_byte: bool,
+        extra: Option<u8>,
     },
 }
 
@@ -383,7 +384,7 @@ pub(crate) enum ReplyKind {
 fn challenge_reply(
     client: Option<&[u8]>,
     game: Option<&[u8]>,
-    direction_byte: bool,
+    extra: Option<u8>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
     let form = Profile::of_engine(context.service.engine).written.challenge;
@@ -392,7 +393,7 @@ fn challenge_reply(
         && is_of_id
         && !is_text(own, game)
     {
-        return game_mismatch_reply(own, direction_byte, context);
+        return game_mismatch_reply(own, extra, context);
     }
     let own_protocol = context.status.protocol_version;
     let protocol_version = own_protocol.unwrap_or(context.service.protocol_version);
@@ -416,23 +417,23 @@ fn challenge_reply(
     };
     // Each client gets another reply: an empty template, and all bytes as the patch.
     let template = context.template(ReplyKind::Challenge, |_, template| template.begin());
-    TemplateReply::new(template, Patch::new(|out| reply.put(direction_byte, out)))
+    TemplateReply::new(template, Patch::new(|out| reply.put(extra, out)))
 }
 
 /// The reply to a `getchallenge` that names another game than this one.
 fn game_mismatch_reply(
     own: &Text,
-    direction_byte: bool,
+    extra: Option<u8>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let template = context.template(ReplyKind::GameMismatch { direction_byte }, |_, template| {
+    let template = context.template(ReplyKind::GameMismatch { extra }, |_, template| {
         let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
         let reply = Reply::Print {
             dark_places: false,
             text: &text,
         };
         template.begin();
-        reply.put(direction_byte, &mut template.bytes);
+        reply.put(extra, &mut template.bytes);
     });
     TemplateReply::new(template, Patch::NONE)
 }
@@ -443,10 +444,7 @@ fn decimal(number: i64) -> Patch {
 }
 
 /// The reply to `connect`: a refusal, because this server has no game.
-fn connect_reply(
-    direction_byte: bool,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
+fn connect_reply(extra: Option<u8>, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
     let form = Profile::of_engine(context.service.engine).written.challenge;
     let text = b"This server takes no players, it answers queries.\n";
     let reply = match form {
@@ -456,9 +454,9 @@ fn connect_reply(
             text,
         },
     };
-    let template = context.template(ReplyKind::NoPlayers { direction_byte }, |_, template| {
+    let template = context.template(ReplyKind::NoPlayers { extra }, |_, template| {
         template.begin();
-        reply.put(direction_byte, &mut template.bytes);
+        reply.put(extra, &mut template.bytes);
     });
     TemplateReply::new(template, Patch::NONE)
 }

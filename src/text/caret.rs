@@ -457,8 +457,8 @@ impl Other {
                     return None;
                 }
                 let colour = rgb(digits).or_else(|| short_rgb(digits));
-                let effect = colour.map_or(Effect::None, |colour| Effect::Colour(Some(colour)));
-                Some(Code::new(mark.len().saturating_add(count), effect))
+                let length = mark.len().saturating_add(count);
+                Some(Code::new(length, Effect::of_digits(colour)))
             }
             Self::Default(mark) => {
                 after.strip_prefix(mark)?;

@@ -43,6 +43,16 @@ pub(super) enum Effect<'a> {
     Colour(Option<Colour>),
 }
 
+impl Effect<'_> {
+    /// The effect of a code with digits: none if they are not a colour.
+    pub(super) fn of_digits(colour: Option<Colour>) -> Self {
+        match colour {
+            Some(colour) => Self::Colour(Some(colour)),
+            None => Self::None,
+        }
+    }
+}
+
 impl<'a> Code<'a> {
     pub(super) const fn new(length: usize, effect: Effect<'a>) -> Self {
         Self { length, effect }

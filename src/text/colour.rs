@@ -387,15 +387,12 @@ fn ezquake(text: &str) -> Option<Code<'_>> {
 /// fewer.
 fn serious_sam(text: &str) -> Option<Code<'_>> {
     let after = text.strip_prefix('^')?;
+    // The number of characters after the caret.
     let (count, effect) = match after.chars().next()? {
         '^' => return Some(Code::new(2, Effect::Shown(Cow::Borrowed("^")))),
         'c' => {
             let digits = after.as_bytes().get(1..)?;
-            let colour = rgb(digits);
-            (
-                7,
-                colour.map_or(Effect::None, |colour| Effect::Colour(Some(colour))),
-            )
+            (7, Effect::of_digits(rgb(digits)))
         }
         'a' => (3, Effect::None),
         'f' => (2, Effect::None),

@@ -229,7 +229,7 @@ impl ConnectQuery {
     }
 
     /// Handles a reply while the challenge is requested.
-    fn take_challenge(&mut self, reply: &Reply<'_>) -> Result<(), ParseErrorKind> {
+    fn take_challenge(&mut self, reply: &Reply<'_>) -> Result<Verdict<Answered>, ParseErrorKind> {
         let Reply::Challenge {
             dark_places,
             challenge,
@@ -264,7 +264,7 @@ impl ConnectQuery {
             challenge: Bytes::copy_from_slice(challenge),
             form,
         };
-        Ok(())
+        Ok(Verdict::Next)
     }
 
     /// Handles a reply while the slot is requested.
@@ -272,7 +272,7 @@ impl ConnectQuery {
         &self,
         challenge: &Bytes,
         reply: &Reply<'_>,
-    ) -> Result<Connected, ParseErrorKind> {
+    ) -> Result<Verdict<Answered>, ParseErrorKind> {
         let verification = match *reply {
             Reply::Connected {
                 dark_places,
@@ -292,11 +292,11 @@ impl ConnectQuery {
             Reply::Connected { .. } | Reply::ClientConnect { .. } => Verification::Unverified,
             _ => return Err(ParseErrorKind::Unexpected("connectResponse")),
         };
-        Ok(Connected {
+        Ok(Verdict::Done(Ok(Connected {
             challenge: challenge.clone(),
             qport: self.qport,
             verification,
-        })
+        })))
     }
 }
 
@@ -334,13 +334,11 @@ impl Conversation for ConnectQuery {
         if let Some(refusal) = Refusal::of(&reply) {
             return Verdict::Done(Err(refusal));
         }
-        let taken = match &self.state {
-            State::Challenge => self.take_challenge(&reply).map(|()| Verdict::Next),
-            State::Connect { challenge, .. } => self
-                .take_acceptance(challenge, &reply)
-                .map(|connected| Verdict::Done(Ok(connected))),
+        let verdict = match &self.state {
+            State::Challenge => self.take_challenge(&reply),
+            State::Connect { challenge, .. } => self.take_acceptance(challenge, &reply),
         };
-        taken.unwrap_or_else(|kind| Verdict::Rejected(ParseError::new(kind, MARK.len())))
+        verdict.unwrap_or_else(|kind| Verdict::Rejected(ParseError::new(kind, MARK.len())))
     }
 
     fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Self::Answer> {

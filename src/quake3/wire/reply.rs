@@ -7,7 +7,7 @@ use nom::character::complete::digit1;
 use nom::combinator::{opt, peek, rest, verify};
 use nom::sequence::{delimited, preceded, terminated};
 
-use super::line::{self, TO_CLIENT, put_words};
+use super::line::{self, put_words};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::{GrammarError, Parsed};
 use crate::text::{MAX_WORD, lower_case};
@@ -138,10 +138,10 @@ impl<'a> Reply<'a> {
         let offset = datagram.len().saturating_sub(rest.len());
         let text_after_word = after_separator(rest);
         match lower_case(first, &mut [0; MAX_WORD]) {
-            b"challengeresponse" => Self::challenge(false, rest, offset),
-            b"challenge" => Self::challenge(true, rest, offset),
-            b"connectresponse" => Ok(Self::connected(false, rest)),
-            b"accept" => Ok(Self::connected(true, rest)),
+            b"challengeresponse" => Self::challenge(Wording::Quake3, rest, offset),
+            b"challenge" => Self::challenge(Wording::DarkPlaces, rest, offset),
+            b"connectresponse" => Ok(Self::connected(Wording::Quake3, rest)),
+            b"accept" => Ok(Self::connected(Wording::DarkPlaces, rest)),
             b"client_connect" => Ok(Self::ClientConnect {
                 session: text_after_word,
             }),
@@ -173,8 +173,8 @@ impl<'a> Reply<'a> {
         }
     }
 
-    fn challenge(dark_places: bool, rest: &'a [u8], offset: usize) -> Result<Self, ParseError> {
-        match challenge(dark_places).parse(rest) {
+    fn challenge(wording: Wording, rest: &'a [u8], offset: usize) -> Result<Self, ParseError> {
+        match challenge(wording).parse(rest) {
             Ok((_, challenge)) => Ok(challenge),
             Err(_) => {
                 let missing = ParseErrorKind::CutShort("the challenge");
@@ -193,12 +193,12 @@ impl<'a> Reply<'a> {
     }
 
     /// The words of an acceptance.
-    fn connected(dark_places: bool, arguments: &'a [u8]) -> Self {
+    fn connected(wording: Wording, arguments: &'a [u8]) -> Self {
         let (_, (challenge, protocol)) = (opt(argument), opt(argument))
             .parse(arguments)
             .unwrap_or_default();
         Self::Connected {
-            dark_places,
+            dark_places: wording == Wording::DarkPlaces,
             challenge,
             protocol,
         }
@@ -232,7 +232,7 @@ impl<'a> Reply<'a> {
             .chain(text.is_empty().then_some(text));
         let datagram = |text: &[u8]| {
             let mut datagram = Vec::with_capacity(text.len().saturating_add(10));
-            Reply::Print { dark_places, text }.put(false, &mut datagram);
+            Reply::Print { dark_places, text }.put(None, &mut datagram);
             datagram.into()
         };
         pieces.map(datagram).collect()
@@ -247,7 +247,7 @@ impl<'a> Reply<'a> {
         for word in self.words().into_iter().flatten() {
             EncodeError::check("challenge", word, 1..=usize::MAX, |byte| byte <= b' ')?;
         }
-        self.put(false, out);
+        self.put(None, out);
         Ok(())
     }
 
@@ -269,9 +269,8 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// [`Self::encode`] without its checks, and with Medal of Honor's direction byte where it is
-    /// wanted.
-    pub(crate) fn put(&self, direction_byte: bool, out: &mut impl BufMut) {
+    /// [`Self::encode`] without its checks, and with this byte after the mark.
+    pub(crate) fn put(&self, extra: Option<u8>, out: &mut impl BufMut) {
         let (word, text): (&[u8], &[u8]) = match *self {
             Self::Challenge {
                 dark_places: false, ..
@@ -299,7 +298,7 @@ impl<'a> Reply<'a> {
             Self::ShortAck => (b"l", b""),
             Self::InfoLine { text } => (b"info\n", text),
         };
-        line::put(direction_byte.then_some(TO_CLIENT), word, out);
+        line::put(extra, word, out);
         out.put_slice(text);
         put_words(&self.words(), out);
         match *self {
@@ -325,6 +324,13 @@ impl<'a> Reply<'a> {
     }
 }
 
+/// The words of a reply: DarkPlaces kept some of QuakeWorld's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wording {
+    Quake3,
+    DarkPlaces,
+}
+
 /// `word = *%x21-FF`
 fn word(text: &[u8]) -> Parsed<'_, &[u8]> {
     take_till(|byte| byte <= b' ')(text)
@@ -345,7 +351,7 @@ fn after_separator(rest: &[u8]) -> &[u8] {
 
 /// `challenge = argument [flag] [ argument [ argument ] ] *%x01-FF [ NUL *OCTET ]`
 fn challenge<'a>(
-    dark_places: bool,
+    wording: Wording,
 ) -> impl Parser<&'a [u8], Output = Reply<'a>, Error = GrammarError> {
     let extra = preceded((take_till(|byte| byte == 0), tag("\0")), rest);
     let words = (
@@ -356,7 +362,7 @@ fn challenge<'a>(
     );
     words.map(
         move |(challenge, client, protocol, extra)| Reply::Challenge {
-            dark_places,
+            dark_places: wording == Wording::DarkPlaces,
             challenge,
             client,
             protocol,
