@@ -94,12 +94,10 @@ const fn marks_of(byte: u8, eight: u64) -> u64 {
 }
 
 /// A production of this many bytes, or of the whole input if it is shorter.
-#[inline]
+#[inline(always)]
 pub(crate) fn take_up_to(input: &[u8], length: usize) -> Parsed<'_, &[u8]> {
-    match input.split_at_checked(length) {
-        Some((taken, rest)) => Ok((rest, taken)),
-        None => Ok((&[], input)),
-    }
+    let split = input.split_at_checked(length);
+    Ok(split.map_or((&[], input), |(taken, rest)| (rest, taken)))
 }
 
 /// Longest word that [`lower_case`] reads, in bytes. No known word is longer.

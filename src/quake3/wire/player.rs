@@ -229,6 +229,7 @@ fn names(input: &[u8]) -> Parsed<'_, Names<'_>> {
 
 /// The names of a line with more than two quotes, from after the first one. The last quote closes
 /// the name. Of two quoted strings with a space between them, the last is the name.
+#[inline(always)]
 fn names_to_last_quote(opened: &[u8]) -> Parsed<'_, Names<'_>> {
     const BETWEEN: &[u8] = b"\" \"";
     let length = memchr::memrchr(b'"', opened).unwrap_or(opened.len());

@@ -4,7 +4,7 @@ use bytes::BufMut;
 use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_till};
-use nom::combinator::{not, peek, value};
+use nom::combinator::{not, opt, peek, value};
 use nom::sequence::{delimited, preceded, terminated};
 
 use super::infostring::InfoString;
@@ -419,8 +419,10 @@ fn begin(form: Form, input: &[u8]) -> Parsed<'_, Quoting> {
     }
     let (rest, between) = take_till(|byte| matches!(byte, b'\n' | b'\\')).parse(input)?;
     let quote = terminated(tag("\""), peek(tag("\\")));
-    let quoted_line = value(Quoting::Quoted, (tag("\n"), quote));
-    let line = value(Quoting::Plain, tag("\n"));
+    let next_line = preceded(tag("\n"), opt(quote)).map(|quote| match quote {
+        Some(_) => Quoting::Quoted,
+        None => Quoting::Plain,
+    });
     // Without a line feed, a quote is the last of the bytes between.
     let same_line_quoting = if between.ends_with(b"\"") {
         Quoting::Quoted
@@ -428,7 +430,7 @@ fn begin(form: Form, input: &[u8]) -> Parsed<'_, Quoting> {
         Quoting::Plain
     };
     let same_line = value(same_line_quoting, peek(tag("\\")));
-    alt((quoted_line, line, same_line)).parse(rest)
+    alt((next_line, same_line)).parse(rest)
 }
 
 /// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may
