@@ -171,6 +171,9 @@ const SECTIONS: [(u32, Command<'_>); 4] = [
     (4, Command::Players),
 ];
 
+/// The commands that GameSpy's own code searches in a request, in this order.
+const TABLE: &[Command<'static>] = &Command::known(b"");
+
 /// The commands to answer and their numbers, in the order of the answers.
 ///
 /// Each command and each property is answered once. Otherwise one request would cause 31 full
@@ -182,12 +185,12 @@ fn answered<'a>(
     service: &Service,
 ) -> impl Iterator<Item = (u32, Command<'a>)> {
     let (table, requested) = match ReplyForm::of(service.engine).order {
-        CommandOrder::Table => (Some(Command::known(b"")), None),
-        CommandOrder::Request => (None, Some(request.commands())),
+        CommandOrder::Table => (TABLE, Request::new(&[])),
+        CommandOrder::Request => (&[][..], *request),
     };
-    let table = table.into_iter().flatten();
+    let table = table.iter();
     let found = table.filter_map(|known| Some((known.name(), request.find(known.name())?)));
-    let requested = requested.into_iter().flatten();
+    let requested = requested.commands();
     let requested = requested.map(|command| (command.name(), command.value()));
     let mut seen = SeenCommands::default();
     found.chain(requested).filter_map(move |(name, value)| {
