@@ -11,11 +11,20 @@ pub(crate) struct Fragments {
     /// Sorted by number.
     parts: Vec<Part>,
     bytes: usize,
-    /// The number of the fragment with the end mark.
-    last: Option<u32>,
+    /// The end mark, once it has arrived.
+    end_mark: Option<EndMark>,
     /// Whether two fragments contradict each other.
     has_contradiction: bool,
     pub(crate) limits: Limits,
+}
+
+/// The end mark of a reply.
+#[derive(Debug, Clone, Copy)]
+struct EndMark {
+    /// The number of its fragment.
+    number: u32,
+    /// Whether it came without text. Another datagram may then have the text of this number.
+    is_alone: bool,
 }
 
 /// One fragment.
@@ -31,7 +40,7 @@ impl Fragments {
         Self {
             parts: Vec::new(),
             bytes: 0,
-            last: None,
+            end_mark: None,
             has_contradiction: false,
             limits: *limits,
         }
@@ -69,42 +78,63 @@ impl Fragments {
             return Err(ParseError::limit("bytes of one answer", max_bytes, 0));
         }
         if is_last {
-            let number = part.number;
-            match self.last {
-                None => self.last = Some(number),
-                Some(other) => {
-                    self.has_contradiction = true;
-                    self.last = Some(number.max(other));
-                }
-            }
+            self.add_end_mark(EndMark {
+                number: part.number,
+                is_alone: part.body.is_empty(),
+            });
         }
         self.parts.insert(position, part);
         self.bytes = bytes;
         Ok(())
     }
 
-    /// Adds a fragment with the number of a known one. It is a copy, a part of another reply, or
-    /// the text or end mark that the known one lacks.
+    /// Keeps an end mark. Two of them contradict each other, and the one with the higher number is
+    /// kept.
+    fn add_end_mark(&mut self, mark: EndMark) {
+        let Some(known) = self.end_mark else {
+            self.end_mark = Some(mark);
+            return;
+        };
+        self.has_contradiction = true;
+        if mark.number > known.number {
+            self.end_mark = Some(mark);
+        }
+    }
+
+    /// Adds a fragment with the number of a known one. It is the end mark or the text that the
+    /// known one lacks, a copy, or a part of another reply.
+    ///
+    /// If a text and an end mark alone have the same number, a copy of either can follow.
     fn insert_again(&mut self, position: usize, body: Bytes, is_last: bool) {
         let Some(known) = self.parts.get_mut(position) else {
             return;
         };
-        let is_known_last = self.last == Some(known.number);
-
-        let adds_end_mark = is_last && body.is_empty() && self.last.is_none();
-        if adds_end_mark {
-            self.last = Some(known.number);
+        let is_mark_alone = is_last && body.is_empty();
+        if is_mark_alone && self.end_mark.is_none() {
+            self.end_mark = Some(EndMark {
+                number: known.number,
+                is_alone: true,
+            });
             return;
         }
+
+        let known_mark = self.end_mark.filter(|mark| mark.number == known.number);
+        let has_mark = known_mark.is_some();
+        let has_mark_alone = known_mark.is_some_and(|mark| mark.is_alone);
         let bytes = self.bytes.saturating_add(body.len());
-        let is_known_end_mark = is_known_last && known.body.is_empty();
-        let adds_text = is_known_end_mark && !is_last && bytes <= self.limits.max_answer_bytes();
+        let lacks_text = has_mark_alone && known.body.is_empty();
+        let adds_text = lacks_text && !is_last && bytes <= self.limits.max_answer_bytes();
         if adds_text {
             known.body = body;
             self.bytes = bytes;
             return;
         }
-        let is_copy = known.body == body && is_known_last == is_last;
+
+        let is_copy = if has_mark_alone {
+            is_mark_alone || (!is_last && known.body == body)
+        } else {
+            is_last == has_mark && known.body == body
+        };
         if !is_copy {
             self.has_contradiction = true;
         }
@@ -117,7 +147,7 @@ impl Fragments {
     }
 
     fn has_fragment_after_end(&self) -> bool {
-        let (Some(last), Some(highest)) = (self.last, self.parts.last()) else {
+        let (Some(last), Some(highest)) = (self.last(), self.parts.last()) else {
             return false;
         };
         highest.number > last
@@ -126,7 +156,7 @@ impl Fragments {
     /// Whether every fragment from `base` to the end mark has arrived, and nothing shows a second
     /// reply.
     pub(crate) fn is_complete(&self, base: u32) -> bool {
-        self.last.is_some() && self.missing(base) == 0 && !self.is_mixed()
+        self.end_mark.is_some() && self.missing(base) == 0 && !self.is_mixed()
     }
 
     /// How many fragments are missing between `base` and the highest number.
@@ -149,8 +179,8 @@ impl Fragments {
     }
 
     /// The number of the fragment with the end mark, once it has arrived.
-    pub(crate) const fn last(&self) -> Option<u32> {
-        self.last
+    pub(crate) fn last(&self) -> Option<u32> {
+        self.end_mark.map(|mark| mark.number)
     }
 
     /// The fragments in order of their numbers.
@@ -258,6 +288,31 @@ mod tests {
                 let last = order.into_iter().map(|place| insert(all[place])).last();
                 assert_eq!(last, Some((true, body("ab"))), "{order:?}");
                 assert!(!insert(behind).0, "{order:?}, then {behind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn copies_of_a_text_and_of_its_end_mark_do_not_contradict() {
+        let (text, mark) = ((2, "b", false), (2, "", true));
+        for datagrams in [
+            [text, mark, mark, text],
+            [text, mark, text, mark],
+            [text, text, mark, mark],
+            [mark, text, text, mark],
+            [mark, text, mark, text],
+            [mark, mark, text, text],
+        ] {
+            let mut fragments = Fragments::new(&Limits::default());
+            for (number, text, last) in datagrams.into_iter().chain([(1, "a", false)]) {
+                fragments.insert(number, body(text), last).unwrap();
+            }
+            assert!(fragments.is_complete(1), "{datagrams:?}");
+            assert_eq!(fragments.join(), body("ab"), "{datagrams:?}");
+            for other in [(2, "c", false), (2, "b", true), (2, "c", true)] {
+                let mut mixed = fragments.clone();
+                mixed.insert(other.0, body(other.1), other.2).unwrap();
+                assert!(mixed.is_mixed(), "{datagrams:?}, then {other:?}");
             }
         }
     }
