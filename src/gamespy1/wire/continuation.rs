@@ -12,7 +12,18 @@
 //!
 //! Values are searched only if the texts of a reply are not all in pairs. Two such values in one
 //! reply can hide each other; then fewer rows than `numplayers` show that the answer is incomplete.
-//! Only a player's name is searched in every reply, see [`long_name`](super::long_name).
+//! Only a player's name is searched in every reply, by [`long_name`](super::long_name). Both
+//! searches refuse texts that [can be pairs](super::can_be_pairs), but differ in the rest:
+//!
+//! ```text
+//!                         long-name               row-texts
+//! texts of the reply      may all be in pairs     are not all in pairs
+//! searched values         a player's name         each field of a row
+//! next key                a player's known one    a known one, or any of the same row
+//! a rule's known key      is a text of the name   means that no text belongs to the value
+//! texts that can be pairs are always pairs        belong to a name before the next name, or
+//!                                                 before a field of the same player
+//! ```
 //!
 //! A value `a\b` before keys that are not known is read as two texts in turn. Nothing is lost, but
 //! the keys and values up to the next known key change places.
@@ -20,6 +31,7 @@
 use nom::Parser;
 use nom::combinator::recognize;
 
+use super::can_be_pairs;
 use super::token::{RowKey, text, token, tokens};
 use crate::gamespy1::engines::Key;
 use crate::grammar::{Parsed, malformed};
@@ -28,7 +40,7 @@ use crate::grammar::{Parsed, malformed};
 const MAX_ROW_TEXTS: usize = 8;
 
 /// `continuation = row-texts / misplaced`: the texts after the value of this key that belong to the
-/// value, with their separators.
+/// value, with their separators. `input` begins after the value's first text.
 pub(super) fn continuation<'a>(key: &[u8], input: &'a [u8]) -> Parsed<'a, &'a [u8]> {
     let row = RowKey::parse(key);
     if let Some(row) = row
@@ -36,10 +48,12 @@ pub(super) fn continuation<'a>(key: &[u8], input: &'a [u8]) -> Parsed<'a, &'a [u
     {
         return Ok(found);
     }
-    // Only a player's name can contain the text of a known key.
+    // A known key in the place of a key ends the value. Only players choose a text freely, so only
+    // a name can contain the text of a known key.
+    let (_, in_place_of_key) = token(input)?;
     let is_name = row.is_some_and(|row| row.is_name());
-    let (_, text) = token(input)?;
-    if is_known(text) && !is_name {
+    let is_next_key = is_known(in_place_of_key) && !is_name;
+    if is_next_key {
         return malformed(input);
     }
     recognize(misplaced).parse(input)
@@ -47,11 +61,14 @@ pub(super) fn continuation<'a>(key: &[u8], input: &'a [u8]) -> Parsed<'a, &'a [u
 
 /// `row-texts = 1*8( separator text )`: texts between a value of a row and the next key of a row.
 ///
-/// An odd number of texts cannot be pairs. An even number is pairs if the first text begins like a
-/// key, except between a player's name and the next name or a field of the same player.
+/// They belong to the value unless they can be pairs. After a player's name they belong to it even
+/// then, if the next name or a field of the same player follows.
 ///
-/// [`long_name`](super::long_name) has another rule for names, because it reads replies whose texts
-/// may all be in pairs.
+/// ```text
+/// \skin_0\a\b\mesh_0               one text: `a\b`
+/// \skin_0\a\clan\X\mesh_0          two texts that can be pairs: `a`, then clan=X
+/// \player_0\a\clan\X\player_1      the same after a name: `a\clan\X`
+/// ```
 fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
     let Some(next) = next_row_key(row, input) else {
         return malformed(input);
@@ -61,9 +78,7 @@ fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
     }
     let is_same_row = next.key.index == row.index;
     let continues_name = row.is_name() && (next.key.is_name() || is_same_row);
-    let (_, first) = token(input)?;
-    let may_be_key = first.first().is_some_and(u8::is_ascii_alphabetic);
-    let are_pairs = next.texts_before.is_multiple_of(2) && may_be_key && !continues_name;
+    let are_pairs = can_be_pairs(input, next.texts_before) && !continues_name;
     if are_pairs {
         return malformed(input);
     }
@@ -81,8 +96,8 @@ struct NextRowKey<'a> {
 
 /// The key that ends a value of `row`: a known key of any row, or any key of the same row.
 ///
-/// `None` if the key of a rule precedes it, or the value is followed directly by a key of another
-/// row that is not known.
+/// `None` if the key of a rule precedes it. Also if the value is followed directly by a key of
+/// another row that is not known: there it begins that row, and later it is a text of the value.
 fn next_row_key<'a>(row: RowKey<'_>, input: &'a [u8]) -> Option<NextRowKey<'a>> {
     let mut rest = input;
     for texts_before in 0..=MAX_ROW_TEXTS {
@@ -98,7 +113,8 @@ fn next_row_key<'a>(row: RowKey<'_>, input: &'a [u8]) -> Option<NextRowKey<'a>> 
             });
         }
         let is_rule = key.is_none() && Key::find(text).is_some();
-        let begins_other_row = key.is_some() && texts_before == 0;
+        let is_directly_after_value = texts_before == 0;
+        let begins_other_row = key.is_some() && is_directly_after_value;
         if is_rule || begins_other_row {
             return None;
         }
@@ -121,19 +137,28 @@ pub(super) fn lacks_value(key: &[u8], input: &[u8]) -> bool {
 /// place of its value.
 ///
 /// A value can also look like a key. Therefore the next known key, or the end, must be in the place
-/// of a value too.
+/// of a value too. In `\hostname\A\b\gamename\ut\mapname\M`, after the value `A`, `b` is misplaced:
+/// both `gamename` and `mapname` are in the place of a value.
+///
+/// ```text
+/// place   key  value     key  value    key
+/// text    b    gamename  ut   mapname  M
+/// ```
 fn misplaced(input: &[u8]) -> Parsed<'_, ()> {
-    let (before_key, _) = token(input)?;
-    let (after, key) = token(before_key)?;
-    if !is_known(key) {
+    let (before_value, _) = token(input)?;
+    let (after_value, in_place_of_value) = token(before_value)?;
+    if !is_known(in_place_of_value) {
         return malformed(input);
     }
-    let texts_between = tokens(after).take_while(|text| !is_known(text)).count();
+    // The first of the texts between is in the place of a key again, the second in that of a value.
+    let texts_between = tokens(after_value)
+        .take_while(|text| !is_known(text))
+        .count();
     let is_next_misplaced = texts_between % 2 == 1;
     if !is_next_misplaced {
         return malformed(input);
     }
-    Ok((before_key, ()))
+    Ok((before_value, ()))
 }
 
 /// Whether a text is a key that the model knows, or a known key of a row.

@@ -199,21 +199,26 @@ const MAX_NAME_TEXTS: usize = 8;
 /// `long-name = text 1*7( separator text )`: a name that contains separators, up to the next key of
 /// a player's row.
 ///
-/// That can be a key of any row: some servers write column after column. If the text after the
-/// first one begins like a key, an even number of texts after it counts as pairs.
+/// That can be a key of any row: some servers write column after column. The texts after the first
+/// one belong to the name unless they can be pairs:
 ///
-/// [`row_texts`](continuation::row_texts) has another rule, because it reads replies whose texts
-/// are known not to be in pairs. Here nothing shows that, so an even number of texts is never a
-/// name, and a known key between two keys of rows does not end the search.
+/// ```text
+/// a\frags_3             no further text: an ordinary name
+/// a\b\frags_3           one: `a\b`
+/// a\clan\X\frags_3      two that can be pairs: an ordinary name, then clan=X
+/// a\=\b\frags_3         two, but no key is `=`: `a\=\b`
+/// ```
+///
+/// [`row_texts`](continuation::row_texts) is the search for replies whose texts are known not to be
+/// in pairs; [`continuation`](mod@continuation) compares them.
 #[inline(never)]
 fn long_name(input: &[u8]) -> Parsed<'_, &[u8]> {
-    let (mut rest, _) = text(input)?;
-    let may_be_key = rest.get(1).is_some_and(u8::is_ascii_alphabetic);
+    let (after_first, _) = text(input)?;
+    let mut rest = after_first;
     for further_texts in 0..MAX_NAME_TEXTS {
         let (after, next) = token(rest)?;
         if RowKey::player_field_index(next).is_some() {
-            let are_pairs = may_be_key && further_texts % 2 == 0;
-            if are_pairs {
+            if can_be_pairs(after_first, further_texts) {
                 return malformed(input);
             }
             let length = input.len().saturating_sub(rest.len());
@@ -222,6 +227,14 @@ fn long_name(input: &[u8]) -> Parsed<'_, &[u8]> {
         rest = after;
     }
     malformed(input)
+}
+
+/// Whether so many texts can be keys and values in turn: their number is even, and the first begins
+/// with a letter, as keys do. `texts` begins with the separator before the first.
+#[inline]
+fn can_be_pairs(texts: &[u8], count: usize) -> bool {
+    let begins_like_key = texts.get(1).is_some_and(u8::is_ascii_alphabetic);
+    begins_like_key && count.is_multiple_of(2)
 }
 
 /// `continued-pair = token [ separator text [ continuation ] ]`: a pair in texts that are not all
