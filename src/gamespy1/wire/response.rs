@@ -210,9 +210,10 @@ impl Counts {
     /// The sums with those of a datagram, checked against the limits. `earlier`: the bodies of the
     /// datagrams that these counts already contain.
     ///
-    /// Every token that looks like the key of a row counts as one, keys and values alike. Rows are
-    /// counted only once there are more pairs than the limit of rows; then those of earlier
-    /// datagrams are counted too.
+    /// Every token that looks like the key of a row counts as one, keys and values alike.
+    ///
+    /// As long as there are no more pairs than rows are allowed, no row is counted. The first
+    /// datagram after that counts the rows of the earlier ones as well.
     pub(crate) fn add<'a>(
         mut self,
         body: &'a [u8],
@@ -426,6 +427,7 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     if let Ok((text, number)) = status_response(text) {
         return split_part(number, text);
     }
+    // Ends come shortest first, so the last that counts is the longest.
     let mut longest = (text, Trailer::None);
     for (body, found) in ends(text, trailer) {
         if begins_with_key(text, body, found) {
@@ -441,32 +443,43 @@ pub(crate) fn pairs_start(datagram: &[u8]) -> usize {
     datagram.len().saturating_sub(after_number.len())
 }
 
-/// Splits a datagram after `\statusresponse\K`. It ends with `\eof\`, with K again, or both.
+/// Splits a datagram after `\statusresponse\K`. Its end shows whether it was cut:
+///
+/// ```text
+/// \eof\                       whole, but not the last: AdminMod
+/// \queryid\AMv1\final\\eof\   whole and the last: AdminMod
+/// \queryid\K                  whole; with `\final\` the last
+/// \queryid\L                  cut: a number other than K
+/// \queryid\AMv1\final\        cut: no `\eof\` after a word
+/// no end                      cut
+/// \queryid\?\final\\eof\      whole, but not the last: no server ends a reply with such an id
+/// ```
 fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     let with_eof = ends(text, eof_end).last();
     let longest = with_eof.or_else(|| ends(text, id_end).last());
     let Some((body, end)) = longest else {
         return (text, Trailer::CUT_PART);
     };
-    // K again must be the same. Without K again, `eof` shows that nothing was cut.
     let is_whole = match end.id {
         Some(Id::Number(again)) => again == number,
-        Some(Id::Word | Id::Damaged) | None => end.has_eof,
+        // Two numbers are of another dialect.
         Some(Id::Numbers { .. }) => false,
+        // Without a number, only `eof` shows that nothing was cut.
+        Some(Id::Word | Id::Damaged) | None => end.has_eof,
     };
     if !is_whole {
         return (body, Trailer::CUT_PART);
     }
-    // With a damaged number, this is another version of the last datagram: its mark does not count.
-    let is_damaged = end.id == Some(Id::Damaged);
+    let has_valid_id = end.id != Some(Id::Damaged);
     let trailer = Trailer::StatusResponse {
         fragment: Some(number),
-        is_final: end.is_final && !is_damaged,
+        is_final: end.is_final && has_valid_id,
     };
     (body, trailer)
 }
 
-/// The maximum number of separators of a trailer: `\queryid\AMv1\final\\eof\`.
+/// How many separators from the end a trailer is searched. The longest one has six, and one more is
+/// allowed: `\queryid\AMv1\final\\eof\`.
 const MAX_SEPARATORS: usize = 7;
 
 /// The ends of a text that `production` parses, each with the body before it. The longest end is
@@ -487,15 +500,20 @@ fn ends<'a, T>(
     })
 }
 
-/// Whether the trailer after this body of a text begins with a key. The word `final` could also be
-/// a value, such as a player's name, if it is a mark alone or a mark without a value.
+/// Whether the trailer after this body of a text begins with a key. Two trailers could begin with a
+/// value, such as a player's name:
+///
+/// ```text
+/// \player_0\final                 the mark alone: the body must be in pairs
+/// \player_0\final\queryid\2.1     a mark without a value: `final` must be in the place of a key
+/// ```
 fn begins_with_key(text: &[u8], body: &[u8], trailer: Trailer) -> bool {
     if trailer == Trailer::Mark {
         return !has_unpaired_text(body);
     }
     let end = text.get(body.len()..).unwrap_or_default();
-    let lacks_value = end.starts_with(br"\final\queryid");
-    if !lacks_value {
+    let is_mark_without_value = end.starts_with(br"\final\queryid");
+    if !is_mark_without_value {
         return true;
     }
     let mark_end = body.len().saturating_add(br"\final".len());
@@ -560,11 +578,12 @@ fn mark(input: &[u8]) -> Parsed<'_, ()> {
     value((), (tag(&br"\final"[..]), opt(separator))).parse(input)
 }
 
-/// `id = "\queryid\" ( number / text ) [ "\" ]`, where the last separator does not begin another
-/// key.
+/// `id = "\queryid\" ( number / text ) [ "\" ]`. The last separator is part of it only if no key
+/// begins there: in `\queryid\2.1\` and `\queryid\2.1\\eof`, but not in `\queryid\2.1\final`.
 fn id(input: &[u8]) -> Parsed<'_, Id> {
-    let closed = opt(terminated(separator, border));
-    let (rest, value) = terminated(preceded(tag(&br"\queryid\"[..]), text), closed).parse(input)?;
+    let closing_separator = opt(terminated(separator, border));
+    let prefixed = preceded(tag(&br"\queryid\"[..]), text);
+    let (rest, value) = terminated(prefixed, closing_separator).parse(input)?;
     let id = match all_consuming(number).parse(value) {
         Ok((_, id)) => id,
         Err(_) if value.first().is_some_and(u8::is_ascii_alphabetic) => Id::Word,
@@ -602,21 +621,23 @@ fn ends_with_key(text: &[u8]) -> bool {
 /// The text can be cut at any byte, so the last number can be missing. Rows of players rule
 /// sections out: a player's text can contain any number.
 pub(crate) fn is_sectioned(body: &[u8], trailer: Trailer) -> bool {
-    let mut numbers = section_numbers(body).peekable();
-    let Some(first) = numbers.peek().copied() else {
+    let mut numbers_in_body = section_numbers(body).peekable();
+    let Some(first) = numbers_in_body.peek().copied() else {
         return false;
     };
-    let last = match (trailer.reply(), trailer.fragment()) {
+    // The number of the last section is in the trailer.
+    let number_of_last = match (trailer.reply(), trailer.fragment()) {
         (Some(reply), Some(section)) => Some(SectionNumber { reply, section }),
         // A fragment without a reply number is of another dialect.
         (None, Some(_)) => return false,
         (_, None) => None,
     };
+    // All must be N.1, N.2… with the N of the first.
     let mut expected = SectionNumber {
+        reply: first.reply,
         section: 1,
-        ..first
     };
-    for number in numbers.chain(last) {
+    for number in numbers_in_body.chain(number_of_last) {
         if number != expected {
             return false;
         }
@@ -635,6 +656,7 @@ struct SectionNumber {
 
 /// The numbers N.M inside a body.
 fn section_numbers(body: &[u8]) -> impl Iterator<Item = SectionNumber> {
+    // Few keys begin with `q`, and `id` checks the rest of the word.
     let starts = memchr::memmem::find_iter(body, br"\q");
     starts.filter_map(|start| match id(body.get(start..)?) {
         Ok((_, Id::Numbers { reply, fragment })) => Some(SectionNumber {
