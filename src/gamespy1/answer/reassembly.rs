@@ -48,7 +48,8 @@ impl Body {
 #[derive(Debug, Clone)]
 pub(crate) struct Reassembly {
     replies: Vec<Reply>,
-    /// The number of replies that were requested.
+    /// The number of replies that were requested. It bounds those with numbers; of the others, a
+    /// new one begins only after a request has closed the former.
     expected: usize,
     /// Whether a datagram exceeded a limit and was refused. It may have been part of the answer.
     has_refused: bool,
@@ -97,10 +98,11 @@ struct Reply {
     is_open: bool,
     parts: Fragments,
     zero_based: bool,
-    /// Whether every datagram has an end mark.
+    /// Whether every datagram so far has an end mark without a value, as in Descent 3.
     every_part_is_marked: bool,
-    /// Whether this is Serious Sam's status, which begins with a description of the server.
-    is_described: bool,
+    /// Whether this is Serious Sam's status, by its end. One of its datagrams must then have the
+    /// description of the server.
+    needs_description: bool,
     counts: Counts,
 }
 
@@ -132,6 +134,7 @@ impl Reassembly {
     /// Takes a datagram. Returns the progress of its reply.
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
         let response = Response::parse(datagram, &self.limits);
+        // A text of sections is cut at any byte, so a part of it need not be a valid response.
         if self.is_part_of_sections(response.as_ref().ok()) {
             let is_last = datagram.ends_with(br"\final\");
             let reply = self.find_or_begin(Order::Sections, 0)?;
@@ -163,10 +166,11 @@ impl Reassembly {
     ) -> Result<Progress, ParseError> {
         let trailer = response.trailer;
         let body = datagram.slice(response.body_range());
-        let constant = constant_reply(trailer, &body);
-        let number = match constant {
-            Some(_) => None,
-            None => trailer.fragment(),
+        let unnumbered = unnumbered_reply_ended_by(trailer, &body);
+        let number = if unnumbered.is_some() {
+            None
+        } else {
+            trailer.fragment()
         };
         let order = match (number, trailer.reply()) {
             (Some(_), Some(reply)) => Order::NumbersOf(reply),
@@ -176,7 +180,7 @@ impl Reassembly {
         let reply = self.find_or_begin(order, response.trailer_start())?;
         reply.zero_based |= trailer.is_zero_based();
         reply.every_part_is_marked &= trailer.is_open_mark();
-        reply.is_described |= constant == Some(ConstantReply::Status);
+        reply.needs_description |= unnumbered == Some(ConstantReply::Status);
         reply.insert(number, body, trailer.is_last())
     }
 
@@ -256,7 +260,7 @@ impl Reply {
             parts: Fragments::new(limits),
             zero_based: false,
             every_part_is_marked: true,
-            is_described: false,
+            needs_description: false,
             counts: Counts::default(),
         }
     }
@@ -287,6 +291,7 @@ impl Reply {
     /// The number of a datagram that has none. The end comes last, and a copy has the number of its
     /// original. Others are numbered in order of arrival.
     fn own_number(&self, body: &Bytes, is_last: bool) -> u32 {
+        // Parts of a text of sections keep the order of arrival.
         if is_last && self.order == Order::Arrival {
             return u32::MAX;
         }
@@ -309,14 +314,15 @@ impl Reply {
         Progress::Whole
     }
 
-    /// Whether a datagram has the end mark of the whole reply.
+    /// Whether a datagram has the end mark of the whole reply. A mark without a value, which is in
+    /// every datagram, is none.
     fn has_end_mark(&self) -> bool {
         self.parts.last().is_some()
     }
 
     /// Whether the last fragment has arrived, judging by end marks.
     fn is_ended(&self) -> bool {
-        // If every fragment has a mark, any of them may be the last.
+        // If every fragment has a mark without a value, any of them may be the last.
         let may_be_ended = self.is_numbered() && self.every_part_is_marked;
         self.has_end_mark() || may_be_ended
     }
@@ -351,7 +357,7 @@ impl Reply {
         let gaps = self.gaps();
         // Two mixed replies each lack at least one fragment.
         let fragments = gaps.max(u32::from(self.parts.is_mixed()));
-        let lacks_first = self.is_described && !self.has_description();
+        let lacks_first = self.needs_description && !self.has_description();
         Body {
             bytes,
             runs: if gaps > 0 { self.runs() } else { Vec::new() },
@@ -398,10 +404,11 @@ impl Reply {
     /// Whether a fragment has the server's description.
     fn has_description(&self) -> bool {
         let mut parts = self.parts.iter();
-        parts.any(|(_, part)| is_described(Fields::new(part)))
+        parts.any(|(_, part)| begins_with_description(Fields::new(part)))
     }
 
-    /// Start and end of each run of bytes without a gap.
+    /// Start and end of each run of joined bytes without a gap. A value whose key is in a missing
+    /// fragment is in no run.
     fn runs(&self) -> Vec<Range<usize>> {
         let mut runs = Vec::new();
         let mut start = 0_usize;
@@ -448,23 +455,34 @@ fn row_keys_from(first: usize, body: &[u8]) -> usize {
     keys.filter(|key| RowKey::parse(key).is_some()).count()
 }
 
-/// The kind of reply that a datagram ends, if only the last datagram has a number, which is always
-/// the same (Serious Sam).
+/// The reply that a datagram ends, if the datagrams before it have no numbers.
 ///
-/// A datagram that is empty or has the description is the whole reply. Its number is an ordinary
-/// one.
-fn constant_reply(trailer: Trailer, body: &[u8]) -> Option<ConstantReply> {
+/// Serious Sam ends each status with 333.1, and each list of players with 6.1. Over 2,048 bytes,
+/// only the last datagram has them:
+///
+/// ```text
+/// \gamename\serioussam\hostname\…\player_0\…\ping_8\40
+/// \player_9\…\final\\queryid\333.1
+/// ```
+///
+/// There 333.1 is no number of a fragment, and the datagrams are ordered by arrival. `None` for any
+/// other number, which orders as usual. Also `None` if this datagram is the whole reply, because it
+/// is empty or has the description: then "fragment 1, and the last" is true.
+fn unnumbered_reply_ended_by(trailer: Trailer, body: &[u8]) -> Option<ConstantReply> {
     let Trailer::MarkFirst { reply, fragment } = trailer else {
         return None;
     };
     let constant = ConstantReply::of(reply, fragment)?;
-    let is_whole = body.is_empty() || is_described(Fields::new(body));
-    (!is_whole).then_some(constant)
+    let is_whole_reply = body.is_empty() || begins_with_description(Fields::new(body));
+    if is_whole_reply {
+        return None;
+    }
+    Some(constant)
 }
 
-/// Whether a datagram has the server's description before its first row. In a player's text any key
-/// can occur.
-fn is_described(fields: Fields<'_>) -> bool {
+/// Whether a datagram has the server's description before its first row. Later it does not count:
+/// in a player's text any key can occur.
+fn begins_with_description(fields: Fields<'_>) -> bool {
     let mut before_rows = fields
         .pairs()
         .take_while(|(key, _)| RowKey::parse(key).is_none());
