@@ -38,9 +38,10 @@ impl ToStatus for Answer {
         }
 
         let mut reader = RowReader::new(profile, fields, &parts);
+        // The rows share one list of unknown fields. Each `extra` is empty until the list is whole.
         let mut teams: Vec<_> = parts.teams.iter().map(|row| reader.team(row)).collect();
         let mut players: Vec<_> = parts.players.iter().map(|row| reader.player(row)).collect();
-        reader.share_extras(&mut players, &mut teams);
+        reader.fill_extras(&mut players, &mut teams);
         reader.add_sides(&mut teams);
         status.teams = teams;
 
@@ -215,7 +216,7 @@ struct RowReader<'a> {
     absent_score: Option<i64>,
     /// The fields of the current row that have not been taken.
     left: Vec<Field<'a>>,
-    /// The unknown fields of all rows.
+    /// The unknown fields of all rows that were read. Players and teams get theirs at the end.
     extras: ExtrasBuilder,
 }
 
@@ -284,7 +285,7 @@ impl<'a> RowReader<'a> {
             PlayerTeam::Number => number::number(value),
             PlayerTeam::SideName => side_number(&sides, value).or_else(|| number::number(value)),
         });
-        let extra = self.take_extra();
+        let extra = self.reserve_extra();
         Player {
             name: name.map(|name| self.fields.text(name)).unwrap_or_default(),
             score: score.or(self.absent_score),
@@ -301,7 +302,7 @@ impl<'a> RowReader<'a> {
         left.extend_from_slice(row.fields());
         let name = take(left, &["teamname", "team_t", "team"], Some);
         let score = take(left, &["score_t", "score", "teamscore"], number::whole);
-        let extra = self.take_extra();
+        let extra = self.reserve_extra();
         let number = i32::try_from(row.index()).ok();
         Team {
             id: number.map(|number| number.saturating_add(self.profile.first_team)),
@@ -329,8 +330,8 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Gives players and teams their unknown fields.
-    fn share_extras(&mut self, players: &mut [Player], teams: &mut [Team]) {
+    /// Fills the `extra` of all players and teams, which [`Self::reserve_extra`] left empty.
+    fn fill_extras(&mut self, players: &mut [Player], teams: &mut [Team]) {
         let empty = ExtrasBuilder::new(self.fields.bytes, CHARSET, 0);
         let extras = std::mem::replace(&mut self.extras, empty);
         let of_players = players.iter_mut().map(|player| &mut player.extra);
@@ -338,8 +339,10 @@ impl<'a> RowReader<'a> {
         extras.complete(of_players.chain(of_teams), self.fields.style.colours);
     }
 
-    /// Takes the fields of the current row that are left: the unknown ones.
-    fn take_extra(&mut self) -> Rules {
+    /// Moves the fields of the current row that are left, the unknown ones, to the shared list.
+    ///
+    /// The result knows only its place in the list, and is empty until [`Self::fill_extras`].
+    fn reserve_extra(&mut self) -> Rules {
         for (field, value) in self.left.drain(..) {
             self.extras.push(field, value);
         }

@@ -370,6 +370,14 @@ impl RulesBuilder {
 }
 
 /// Builds the extra pairs of players and teams: they share one list, and each has a part of it.
+///
+/// It takes two steps, because a list that is shared cannot grow:
+///
+/// ```text
+/// push  push  take_part   the part of the first player: entries 0..2, no list, reads as empty
+/// push        take_part   the part of the second player: entry 2..3
+/// complete                gives the whole list to both parts
+/// ```
 #[derive(Debug)]
 pub(crate) struct ExtrasBuilder {
     /// The pairs of all parts, one part after the other.
@@ -399,7 +407,8 @@ impl ExtrasBuilder {
         self.all.push_with(key, value);
     }
 
-    /// Ends the current part and returns it. It has its pairs only after [`Self::complete`].
+    /// Ends the current part and returns its place in the list. It is empty until
+    /// [`Self::complete`] gives it the list.
     pub(crate) fn take_part(&mut self) -> Rules {
         let start = self.taken;
         let end = to_u32(self.all.entries.len());
@@ -412,8 +421,8 @@ impl ExtrasBuilder {
         }
     }
 
-    /// Gives the parts their pairs. The kind of colour codes is often known only after the last
-    /// pair.
+    /// Gives the list to the parts that were taken. The kind of colour codes is often known only
+    /// after the last pair.
     pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
         // Players of most games have no other keys.
         if self.all.entries.is_empty() {
