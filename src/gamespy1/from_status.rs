@@ -54,10 +54,12 @@ struct Pair<'a> {
 impl<'a> Pair<'a> {
     /// A rule as clients read it, without bytes that cannot be sent.
     fn of_rule(key: TextRef<'a>, value: TextRef<'a>) -> Self {
-        let key = encoded(key);
-        let key = match token_of(&key) {
-            Cow::Borrowed(_) => key,
-            Cow::Owned(without_forbidden) => without_forbidden.into(),
+        // `put_pair` strips values. Keys are stripped here, because they are first compared with
+        // known keys.
+        let encoded_key = encoded(key);
+        let key = match token_of(&encoded_key) {
+            Cow::Borrowed(_) => encoded_key,
+            Cow::Owned(stripped_key) => Cow::Owned(stripped_key),
         };
         Self {
             key,
@@ -170,6 +172,8 @@ impl<'a> Sections<'a> {
     fn write_counts(&self, fields: &mut FieldWriter<'_>) {
         let (status, profile) = (self.status, self.profile);
         fields.write(profile.player_count, &written_player_count(status, profile));
+        // Clients count the players with the mark of a bot. Then no key is added for the count, but
+        // one among the rules is still corrected.
         let mut bot_keys = profile.bots;
         let has_bot_marks = listed_bots(&status.players).is_some();
         if has_bot_marks {
@@ -197,12 +201,13 @@ impl<'a> Sections<'a> {
         let has_scores = team_place == TeamPlace::RowsAfterPlayers;
         out.begin();
         for (id, team) in self.numbered_teams() {
+            let row = self.row_of(id);
             if let Some(name) = &team.name {
                 let name = encoded(name.as_ref());
-                put_row("teamname", self.row_of(id), &name, &mut out.bytes);
+                put_row("teamname", row, &name, &mut out.bytes);
             }
             if has_scores && let Some(score) = team.score {
-                let (key, score) = (format!("score_t{id}"), score.to_string());
+                let (key, score) = (format!("score_t{row}"), score.to_string());
                 put_pair(key.as_bytes(), score.as_bytes(), &mut out.bytes);
             }
         }
@@ -292,13 +297,13 @@ fn is_row(key: &[u8], listed: usize) -> bool {
     RowKey::name_index(key).is_some() || RowKey::parse(key).is_some_and(is_field)
 }
 
-/// A field that the rules lack or contradict.
+/// A field that the rules lack or contradict. It replaces all rules with its keys.
 struct AddedField {
     /// The keys from which clients read it.
     keys: Keys,
     /// The key to write.
     key: Key,
-    /// `None` if the value cannot be written.
+    /// `None` if the value cannot be written: then its rules are only left out.
     value: Option<Vec<u8>>,
 }
 
@@ -323,6 +328,9 @@ impl<'a> FieldWriter<'a> {
     }
 
     /// Adds a field unless the rules express it. A field without a value leaves the rules alone.
+    ///
+    /// The rules express it if clients read a value from them that would be written in the same way.
+    /// So a fraction of a second, which cannot be sent, makes no difference.
     fn write<T: Value>(&mut self, keys: Keys, field: &Option<T>) {
         let (Some(field), Some(key)) = (field, self.key_of(keys)) else {
             return;
@@ -334,9 +342,10 @@ impl<'a> FieldWriter<'a> {
         };
         let truth = self.profile.truth;
         let value = field.write(key, truth);
-        let read_from_rules = T::read(keys, &rules);
-        let is_in_rules = read_from_rules.is_some_and(|read| read.write(key, truth) == value);
-        if !is_in_rules {
+        let clients_field = T::read(keys, &rules);
+        let rules_express_it =
+            clients_field.is_some_and(|clients_field| clients_field.write(key, truth) == value);
+        if !rules_express_it {
             self.added.push(AddedField { keys, key, value });
         }
     }
