@@ -101,8 +101,8 @@ impl Fragments {
         }
     }
 
-    /// Adds a fragment with the number of a known one. It is the end mark or the text that the
-    /// known one lacks, a copy, or a part of another reply.
+    /// Adds a fragment with the number of a known one: a copy, a part of another reply, or the end
+    /// mark or text that the known one lacks.
     ///
     /// If a text and an end mark alone have the same number, a copy of either can follow.
     fn insert_again(&mut self, position: usize, body: Bytes, is_last: bool) {

@@ -314,8 +314,8 @@ impl Reply {
         Progress::Whole
     }
 
-    /// Whether a datagram has the end mark of the whole reply. A mark without a value, which is in
-    /// every datagram, is none.
+    /// Whether a datagram has the end mark of the whole reply. A mark without a value does not
+    /// count, because it is in every datagram.
     fn has_end_mark(&self) -> bool {
         self.parts.last().is_some()
     }
@@ -465,7 +465,7 @@ fn row_keys_from(first: usize, body: &[u8]) -> usize {
 /// \player_9\…\final\\queryid\333.1
 /// ```
 ///
-/// There 333.1 is no number of a fragment, and the datagrams are ordered by arrival. `None` for any
+/// There 333.1 does not number a fragment, and the datagrams are ordered by arrival. `None` for any
 /// other number, which orders as usual. Also `None` if this datagram is the whole reply, because it
 /// is empty or has the description: then "fragment 1, and the last" is true.
 fn unnumbered_reply_ended_by(trailer: Trailer, body: &[u8]) -> Option<ConstantReply> {

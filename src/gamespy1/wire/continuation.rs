@@ -96,8 +96,8 @@ struct NextRowKey<'a> {
 
 /// The key that ends a value of `row`: a known key of any row, or any key of the same row.
 ///
-/// `None` if the key of a rule precedes it. Also if the value is followed directly by a key of
-/// another row that is not known: there it begins that row, and later it is a text of the value.
+/// `None` if the key of a rule precedes it. A key of another row that is not known begins that row
+/// if it follows the value directly, which is `None` too. Later it counts as a text of the value.
 fn next_row_key<'a>(row: RowKey<'_>, input: &'a [u8]) -> Option<NextRowKey<'a>> {
     let mut rest = input;
     for texts_before in 0..=MAX_ROW_TEXTS {

@@ -229,8 +229,8 @@ fn long_name(input: &[u8]) -> Parsed<'_, &[u8]> {
     malformed(input)
 }
 
-/// Whether so many texts can be keys and values in turn: their number is even, and the first begins
-/// with a letter, as keys do. `texts` begins with the separator before the first.
+/// Whether this number of texts can be keys and values in turn. It must be even, and the first text
+/// must begin with a letter, as keys do. `texts` begins with the separator before the first.
 #[inline]
 fn can_be_pairs(texts: &[u8], count: usize) -> bool {
     let begins_like_key = texts.get(1).is_some_and(u8::is_ascii_alphabetic);
