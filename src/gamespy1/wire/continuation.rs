@@ -13,7 +13,7 @@
 //! Values are searched only if the texts of a reply are not all in pairs. Two such values in one
 //! reply can hide each other; then fewer rows than `numplayers` show that the answer is incomplete.
 //! Only a player's name is searched in every reply, by [`long_name`](super::long_name). Both
-//! searches refuse texts that [can be pairs](super::can_be_pairs), but differ in the rest:
+//! searches refuse texts that [can be pairs](can_be_pairs), but differ in the rest:
 //!
 //! ```text
 //!                         long-name               row-texts
@@ -31,7 +31,6 @@
 use nom::Parser;
 use nom::combinator::recognize;
 
-use super::can_be_pairs;
 use super::token::{RowKey, text, token, tokens};
 use crate::gamespy1::engines::Key;
 use crate::grammar::{Parsed, malformed};
@@ -83,6 +82,14 @@ fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
         return malformed(input);
     }
     Ok((next.input, ()))
+}
+
+/// Whether this number of texts can be keys and values in turn. It must be even, and the first text
+/// must begin with a letter, as keys do. `texts` begins with the separator before the first.
+#[inline]
+pub(super) fn can_be_pairs(texts: &[u8], count: usize) -> bool {
+    let begins_like_key = texts.get(1).is_some_and(u8::is_ascii_alphabetic);
+    begins_like_key && count.is_multiple_of(2)
 }
 
 /// The next key of a row after a value.

@@ -15,7 +15,7 @@ use nom::Parser;
 use nom::combinator::{map, opt, recognize};
 use nom::sequence::preceded;
 
-use self::continuation::{continuation, lacks_value};
+use self::continuation::{can_be_pairs, continuation, lacks_value};
 pub(crate) use self::token::{RowKey, token, tokens};
 use self::token::{separator, text};
 use crate::grammar::{Parsed, malformed};
@@ -227,14 +227,6 @@ fn long_name(input: &[u8]) -> Parsed<'_, &[u8]> {
         rest = after;
     }
     malformed(input)
-}
-
-/// Whether this number of texts can be keys and values in turn. It must be even, and the first text
-/// must begin with a letter, as keys do. `texts` begins with the separator before the first.
-#[inline]
-fn can_be_pairs(texts: &[u8], count: usize) -> bool {
-    let begins_like_key = texts.get(1).is_some_and(u8::is_ascii_alphabetic);
-    begins_like_key && count.is_multiple_of(2)
 }
 
 /// `continued-pair = token [ separator text [ continuation ] ]`: a pair in texts that are not all
