@@ -1,10 +1,11 @@
 //! Searches for the strongest attackers of each protocol and dialect, and measures how much each
 //! bound of the default guard allows them. Runs in virtual time.
 //!
-//! By default the search is short. Environment variables change it:
+//! By default the search is short: all known attackers against the first dialect of each protocol,
+//! and the strongest of them against the other dialects. Environment variables change it:
 //!
-//! - `QUERYPORT_ATTACK_TRIES` and `QUERYPORT_ATTACK_MINUTES` make it longer, and
-//!   `QUERYPORT_ATTACK_SEED` makes it a different one.
+//! - `QUERYPORT_ATTACK_TRIES` and `QUERYPORT_ATTACK_MINUTES` make it longer, with all known
+//!   attackers against all dialects, and `QUERYPORT_ATTACK_SEED` makes it a different one.
 //! - `QUERYPORT_ATTACK_SOCKETS=1` plays an attacker of each protocol over loopback.
 //! - `QUERYPORT_ATTACK_TARGET` is part of a name, as in `Quake 3 Warsow`, or replays one attacker,
 //!   as in `UT2004: sources=128 rounds=3 gap=16`.
@@ -58,20 +59,23 @@ fn attack(subjects: Vec<Subject>) {
         .map_or((&*target, None), |(name, one)| (name, Some(one)));
     let tries = setting("TRIES", 1);
     let seconds = (setting("MINUTES", 0.2) * 60.0) as u32;
-    let packets = if seconds > 60 { u32::MAX } else { 15_000 };
+    let is_short = seconds <= 60;
+    let packets = if is_short { 15_000 } else { u32::MAX };
     println!(
         "protocol, dialect | figure | value | bytes out/in | regulars answered | packets | attacker"
     );
     let mut missed = Vec::new();
+    let mut known: Vec<String> = match replayed {
+        Some(one) => vec![one.to_owned()],
+        None => KNOWN.iter().map(|known| (*known).to_owned()).collect(),
+    };
+    let tries = if replayed.is_some() { 0 } else { tries };
     for subject in subjects
         .iter()
         .filter(|subject| subject.name.contains(name))
     {
         let mut random = Random(setting("SEED", 1));
-        let (known, tries) = replayed
-            .as_ref()
-            .map_or((KNOWN, tries), |one| (std::slice::from_ref(one), 0));
-        let strongest = search(GENES, known, tries, &mut random, |attacker: &Attacker| {
+        let strongest = search(GENES, &known, tries, &mut random, |attacker: &Attacker| {
             let start = Instant::now();
             play(
                 &mut responder(subject, start),
@@ -89,6 +93,11 @@ fn attack(subjects: Vec<Subject>) {
             } else if figure > 0.0 {
                 print!("{line}");
             }
+        }
+        if is_short {
+            known = strongest.iter().map(|found| found.0.to_string()).collect();
+            known.sort();
+            known.dedup();
         }
         if setting("SOCKETS", 0) > 0 && std::ptr::eq(subject, &subjects[0]) {
             let ((attacker, _), start) = (&strongest[2], Instant::now());
@@ -133,7 +142,7 @@ fn attackers_of_ut2004() {
 fn attackers_of_a_master() {
     let target: String = setting("TARGET", String::new());
     let replayed = target.strip_prefix("master:");
-    let known = [replayed.unwrap_or("sources=65536 rate=2400")];
+    let known = [replayed.unwrap_or("sources=65536 rate=2400").to_owned()];
     let seconds = (setting("MINUTES", 0.34) * 60.0) as u32;
     let tries = if replayed.is_some() {
         0

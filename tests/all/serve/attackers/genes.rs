@@ -138,7 +138,7 @@ impl Figures {
 /// each figure.
 pub(crate) fn search(
     genes: &'static [Gene],
-    known: &[&str],
+    known: &[String],
     tries: u32,
     random: &mut Random,
     mut play: impl FnMut(&Attacker) -> Figures,

@@ -36,7 +36,7 @@ const REQUESTS: [&[u8]; 4] = [
     b"\xff\xff\xff\xffgetservers 68",
 ];
 
-const SERVERS: u32 = 16_000;
+const SERVERS: u32 = 4_000;
 /// The number of honest clients, and how many of them ask per second.
 const CLIENTS: u32 = 300;
 const CLIENTS_A_SECOND: u32 = 5;

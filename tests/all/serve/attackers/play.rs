@@ -303,14 +303,15 @@ pub(crate) fn play<W: Wire>(
     let mut now = start + Duration::from_secs(300);
     play.honest_until(now);
 
+    let (has_ports, names) = (get("ports") == 1, get("names"));
     let from = |number: u32, networks: u32, random: &mut Random| {
-        let port = if get("ports") == 1 {
+        let port = if has_ports {
             1024 + random.below(60_000) as u16
         } else {
             27_960
         };
         let client = regular[number as usize % regular.len()].ip();
-        match (get("names"), client) {
+        match (names, client) {
             // A neighbour in the /24 or /48.
             (1, IpAddr::V4(v4)) => {
                 let host = number / 20 % 200 + 200;
@@ -361,7 +362,9 @@ pub(crate) fn play<W: Wire>(
     let end = now + Duration::from_secs(seconds.into());
     let (mut sent, mut bytes_in, mut turn) = (0_u32, 0_u64, 0_u32);
     let (flood, evicting) = (request("request"), request("evict_request"));
-    let is_proved = get("names") == 3 && subject.is_gamespy4();
+    let is_proved = names == 3 && subject.is_gamespy4();
+    let (row, evict) = (get("row"), get("evict"));
+    let (is_random, is_near) = (get("order") == 1, get("near") == 1);
     let step = Duration::from_secs(1) / rate;
     loop {
         let second = sent / rate;
@@ -371,12 +374,12 @@ pub(crate) fn play<W: Wire>(
         if at >= end {
             break;
         }
-        let place = sent % (every + get("evict"));
+        let place = sent % (every + evict);
         if place < every {
-            let number = if get("order") == 1 {
+            let number = if is_random {
                 random.below(sources)
             } else {
-                turn / get("row") % sources
+                turn / row % sources
             };
             let from = from(number, networks, &mut random);
             if is_proved {
@@ -388,7 +391,7 @@ pub(crate) fn play<W: Wire>(
             bytes_in += flood.len();
             turn = turn.wrapping_add(1);
         } else {
-            let networks = if get("near") == 1 { networks } else { 65_536 };
+            let networks = if is_near { networks } else { 65_536 };
             let number = random.below(networks) + networks * random.below(65_536 - 1);
             play.forged(at, from(number, networks, &mut random), evicting);
             bytes_in += evicting.len();
@@ -420,7 +423,7 @@ pub(crate) fn play<W: Wire>(
     } else {
         let ratio = address * 1024.0 * seconds / (bytes_in as f64).max(VOLUME * seconds);
         figures[..4].copy_from_slice(&[ratio, address, network, all]);
-        match get("names") {
+        match names {
             1 => figures[6] = lost,
             2 => figures[7] = lost,
             _ => figures[4..6].copy_from_slice(&[lost, unanswered(new)]),
