@@ -216,6 +216,10 @@ impl<'s> Outbox<'s> {
 
     /// Takes the datagrams that the machine wants to send. `answered`: the sender of the request
     /// that is being answered, if any.
+    ///
+    /// A heartbeat leaves from every socket: its master lists the addresses that it comes from. A
+    /// master also sends requests, so a datagram to a master is a heartbeat unless its request is
+    /// being answered. All other datagrams leave from the socket that the request came to.
     fn fill(&mut self, machine: &mut impl Machine, now: Instant, answered: Option<SocketAddr>) {
         loop {
             if self.datagrams.len() >= BATCH {

@@ -161,7 +161,11 @@ impl Admission {
     pub(super) fn received(&mut self, now: Instant, bytes: u64, request: u64) {
         self.silence.since = Some(now);
         self.silence.latest_answered = self.silence.latest_answered.max(request);
-        if let Some(rate) = &mut self.rate {
+        // After a cut, the first datagrams still answer requests at the former rate.
+        let is_counted = now >= self.interval_start;
+        if let Some(rate) = &mut self.rate
+            && is_counted
+        {
             // Exact, because the number is far below 2^53.
             rate.received += bytes as f64;
         }
@@ -722,6 +726,23 @@ mod rate_tests {
             admission.handle_drops();
             assert_eq!(admission.slots.usable, whole / 4.0);
         }
+    }
+
+    #[test]
+    fn replies_to_requests_before_a_cut_are_not_counted_after_it() {
+        let start = Instant::now();
+        let mut admission = Admission::new(&ScanOptions::default(), start);
+        let rtt = MS_50 + Duration::from_millis(100);
+        admission.answered(MS_50);
+        admission.rtts.shortest = Some(rtt);
+        admission.rate.as_mut().unwrap().was_limiting = true;
+        let cut = start + MS_50 * 2;
+        admission.handle_time(cut);
+        let counted = |admission: &Admission| admission.rate.as_ref().unwrap().received;
+        admission.received(cut + MS_50, 1000, NO_REQUEST);
+        assert_eq!(counted(&admission), 0.0);
+        admission.received(cut + rtt, 1000, NO_REQUEST);
+        assert_eq!(counted(&admission), 1000.0);
     }
 
     #[test]
