@@ -35,6 +35,8 @@ macro_rules! each_field {
     };
 }
 
+pub(super) use each_field;
+
 /// The value of a simple field as it is written under this key; `None` if the status has none, or
 /// the field is not simple.
 #[cfg(feature = "serve")]
@@ -111,16 +113,6 @@ impl<'a> Fields<'a> {
     /// The first of several fields that has a value.
     pub(super) fn first(&self, fields: &[Field]) -> Option<&'a [u8]> {
         fields.iter().find_map(|field| self.get(*field))
-    }
-
-    /// Fills the simple fields of a status.
-    pub(super) fn fill(&self, status: &mut ServerStatus) {
-        macro_rules! fill {
-            ($($name:ident: $($field:ident),+;)+) => {
-                $(status.$name = None$(.or_else(|| Value::read(Field::$field, self)))+;)+
-            };
-        }
-        each_field!(fill);
     }
 
     pub(super) fn number<T: TryFrom<i64>>(&self, field: Field) -> Option<T> {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::answer::{Answer, Row, Table};
 use super::engines::{Field, Known, PlayerField, Profile};
-use super::fields::{Fields, Value};
+use super::fields::{Fields, Value, each_field};
 use super::mutators;
 use super::wire::form::Form;
 use super::wire::minecraft::{BASIC_KEYS, Basic, software};
@@ -53,21 +53,26 @@ fn pairs_of<'a>(basic: &Basic<'a>, port: Option<&'a str>) -> Vec<Pair<'a>> {
 
 /// The status with these players, teams and rules.
 fn status(answer: &Answer, fields: &Fields<'_>, rows: Rows, rules: Rules) -> ServerStatus {
-    let mut status = ServerStatus {
-        name: name(fields),
-        mod_name: mod_name(fields),
-        mutators: mutators::read(fields),
-        player_count: player_count(fields),
-        bot_count: bot_count(answer, fields, rows.players.as_deref()),
-        players: rows.players.into(),
-        teams: rows.teams,
-        rules,
-        completeness: answer.completeness(),
-        verification: answer.verification(),
-        ..ServerStatus::default()
-    };
-    fields.fill(&mut status);
-    status
+    macro_rules! status {
+        ($($name:ident: $($field:ident),+;)+) => {
+            ServerStatus {
+                // The simple fields: the first of their keys that can be read.
+                $($name: None$(.or_else(|| Value::read(Field::$field, fields)))+,)+
+                name: name(fields),
+                mod_name: mod_name(fields),
+                mutators: mutators::read(fields),
+                player_count: player_count(fields),
+                bot_count: bot_count(answer, fields, rows.players.as_deref()),
+                players: rows.players.into(),
+                former_players: Vec::new(),
+                teams: rows.teams,
+                rules,
+                completeness: answer.completeness(),
+                verification: answer.verification(),
+            }
+        };
+    }
+    each_field!(status)
 }
 
 /// The name. A title can contain NUL. The name ends at a NUL with a key after it, because the rest

@@ -409,6 +409,7 @@ impl ExtrasBuilder {
 
     /// Ends the current part and returns its place in the list. It is empty until
     /// [`Self::complete`] gives it the list.
+    #[inline]
     pub(crate) fn take_part(&mut self) -> Rules {
         let start = self.taken;
         let end = to_u32(self.all.entries.len());
