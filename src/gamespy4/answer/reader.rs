@@ -91,8 +91,11 @@ impl<'a> Reader<'a, '_> {
             self.cursor.skip(1);
             let is_out_of_order = !is_first && kind <= self.section;
             if kind > TEAMS || is_out_of_order {
-                // The section before has its end: the part that cannot be read is the next one.
-                self.section = self.section.saturating_add(1).min(TEAMS);
+                // If a section of this datagram precedes, it has its end: the one that cannot be
+                // read is the next. If none does, no section is known to have its end.
+                if !is_first {
+                    self.section = self.section.saturating_add(1).min(TEAMS);
+                }
                 return Ok(End::Malformed);
             }
             if kind != self.section {
@@ -413,6 +416,17 @@ mod tests {
             let cut = answer(&REPLY[..cut]);
             assert!(cut.is_err() || !cut.unwrap().completeness().is_complete());
         }
+    }
+
+    #[test]
+    fn an_unknown_section_at_the_beginning_leaves_everything_missing() {
+        let only = answer(b"\0\x01\x02\x03\x04splitnum\0\x80\x05k\0v\0\0").unwrap();
+        let missing = only.missing;
+        assert!(missing.rules && missing.players && missing.teams);
+
+        let after_rules = answer(b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x05x\0\0").unwrap();
+        let missing = after_rules.missing;
+        assert!(!missing.rules && missing.players && missing.teams);
     }
 
     /// The rows of the first column of the players in one datagram, which these bytes end.
