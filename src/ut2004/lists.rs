@@ -6,8 +6,8 @@
 //!   0, which can be team scores. Either all players are in a team, or none is. A list with more
 //!   has spectators, and others may be missing.
 //! - Rules: one datagram of at most 450 bytes begins with the stock game's first rule.
-//! - Either: two replies have the same entries. A reply between the two, or one without an end, has
-//!   no other entries. Two replies without any datagram of players confirm nothing if the info
+//! - Either: two replies have the same entries, and no other reply shows that both lack some: see
+//!   [`List::is_repeated`]. Two replies without any datagram of players confirm nothing if the info
 //!   counts players.
 //!
 //! One of these facts proves a list that has an end: a datagram of at most 450 bytes. A list
@@ -23,6 +23,8 @@
 //! The last reply is the list. Replies are never merged: a datagram of another moment can
 //! contradict the rest. If a list is not proved, its largest reply is the answer, and the end of
 //! the list counts as missing.
+
+use std::cmp::Ordering;
 
 use super::list_reply::{Datagram, ListReply, Size};
 use super::wire::lists::{PLAYERS, RULES, TYPE_AT};
@@ -277,7 +279,7 @@ impl List {
             return;
         }
         let is_repeated = self.is_repeated(player_count);
-        let is_confirmed = self.confirms_itself(player_count) && self.is_largest();
+        let is_confirmed = self.confirms_itself(player_count) && self.has_most_worth();
         let is_proved = if self.reply.is_ended() {
             is_confirmed || is_repeated
         } else {
@@ -331,30 +333,35 @@ impl List {
         are_counted && !self.reply.has_datagrams()
     }
 
-    /// Whether the current reply repeats an earlier one, which has the same entries, and no reply
-    /// shows that both lack entries.
+    /// Whether the current reply repeats an earlier one: both have the same entries, and no other
+    /// reply shows that both lack some. The age of the other reply decides what it shows:
+    ///
+    /// | other reply | may it have entries that the two lack? |
+    /// |---|---|
+    /// | between the two | no: the list was the same before and after it |
+    /// | older than both, without an end | no: it lost datagrams, so the two may have lost others |
+    /// | older than both, with an end | yes: the list may have changed after it |
     fn is_repeated(&self, player_count: Option<usize>) -> bool {
         let is_same = |earlier: &ListReply| earlier.has_same_entries(&self.reply);
         let Some(same_at) = self.earlier.iter().rposition(is_same) else {
             return false;
         };
-        if !self.reply.is_sound() || !self.is_largest() || self.lacks_counted_players(player_count)
-        {
+        let may_be_whole = self.reply.is_sound()
+            && self.has_most_worth()
+            && !self.lacks_counted_players(player_count);
+        if !may_be_whole {
             return false;
         }
-        for (at, earlier) in self.earlier.iter().enumerate() {
-            // The list may have changed after an older reply that has an end. Entries of any other
-            // reply are missing in this one.
-            let may_have_changed = at < same_at && earlier.is_ended();
-            if at != same_at && !may_have_changed && !self.reply.has_names_of(earlier) {
-                return false;
-            }
-        }
-        true
+        let mut earlier = self.earlier.iter().enumerate();
+        earlier.all(|(at, other)| match at.cmp(&same_at) {
+            Ordering::Less => other.is_ended() || self.reply.has_names_of(other),
+            Ordering::Equal => true,
+            Ordering::Greater => self.reply.has_names_of(other),
+        })
     }
 
-    /// Whether no earlier reply had more entries.
-    fn is_largest(&self) -> bool {
+    /// Whether no earlier reply is worth more.
+    fn has_most_worth(&self) -> bool {
         let mut earlier = self.earlier.iter();
         earlier.all(|earlier| earlier.worth() <= self.reply.worth())
     }
