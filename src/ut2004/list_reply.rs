@@ -282,7 +282,8 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// A player by number, and by name if all players have the number 0.
+    /// A player by number alone: a name can change during a match. Rows with the number 0 also by
+    /// name: some servers give that number to every player, and modifications to scores of teams.
     fn identity(player: PlayerRecord<'a>) -> Self {
         let name = if player.player_num == 0 {
             player.name.raw()

@@ -423,6 +423,32 @@ fn players_without_numbers_are_told_apart_by_their_names() {
     );
 }
 
+/// Rows with number 0 are scores of teams: these are two rows. A number tells a player apart.
+#[test]
+fn only_rows_with_number_0_are_told_apart_by_their_names() {
+    let first = || (4..=16).rev().map(|number| (number, NAME, 0));
+    let last = || (1..=3).rev().map(|number| (number, NAME, 0));
+    for (one, other, count, is_whole) in [
+        ((0, "Red Team", 0), (0, "Blue Team", 0), 16, true),
+        ((0, "Red Team", 0), (0, "Red Team", 0), 16, false),
+        ((20, "Ann", 0), (21, "Ann", 0), 18, true),
+        ((20, "Ann", 0), (20, "Bob", 0), 18, false),
+    ] {
+        let datagrams = [
+            info(count),
+            whole_rules(),
+            named([one].into_iter().chain(first())),
+            named([other].into_iter().chain(last())),
+        ];
+        let answer = Answer::from_datagrams(datagrams, &Limits::default()).unwrap();
+        assert_eq!(
+            answer.completeness() == WHOLE,
+            is_whole,
+            "{one:?}, {other:?}"
+        );
+    }
+}
+
 /// Two versions of a datagram in one reply belong to two moments.
 #[test]
 fn a_rule_with_a_changing_value_is_one_rule() {
