@@ -56,8 +56,9 @@ pub struct StatusQuery {
     begun: u8,
     /// The current attempt, last, and those before it whose replies still count.
     attempts: Vec<Attempt>,
-    /// The stage of the latest attempt without a challenge because no challenge is known.
-    unchallenged: Option<Stage>,
+    /// The latest form of data request that followed silence because no challenge is known:
+    /// [`Stage::OneDatagram`] or [`Stage::Unchallenged`].
+    last_unchallenged: Option<Stage>,
     /// Whether a challenge has arrived.
     has_challenge: bool,
     /// Whether the server sends its token as raw bytes, as Nukkit does.
@@ -106,7 +107,7 @@ impl StatusQuery {
             options: *options,
             begun: 0,
             attempts: Vec::with_capacity(1),
-            unchallenged: None,
+            last_unchallenged: None,
             has_challenge: false,
             has_raw_token: false,
             cut_reply: None,
@@ -196,9 +197,10 @@ impl StatusQuery {
         let position = self.position_of(id)?;
         let has_challenge =
             |attempt: &Attempt| matches!(attempt.stage, Stage::Quoted(_) | Stage::ZeroOmitted);
-        let is_late = self.attempts.iter().skip(position).any(has_challenge);
-        if is_late {
-            // A copy, or a challenge for an attempt before the current one.
+        // Attempts are in order: the ones after this one began later, or got their challenge later.
+        let mut this_and_later = self.attempts.iter().skip(position);
+        if this_and_later.any(has_challenge) {
+            // A copy, or a late challenge for an attempt that a later one has replaced.
             return Ok(Verdict::Partial(Wait::Reply));
         }
         let stage = self.attempts.get(position).map(|attempt| attempt.stage);
@@ -269,6 +271,7 @@ impl StatusQuery {
             self.options.dialect == Dialect::Standard && self.stage() == Stage::OneDatagram;
         if is_cut && may_be_whole_elsewhere {
             self.cut_reply = Some(answer);
+            // The forms take turns only after silence, but an answer came.
             self.begin(Stage::Unchallenged);
             return Ok(Verdict::Next);
         }
@@ -280,13 +283,42 @@ impl StatusQuery {
         attempts.any(|attempt| !attempt.fragments.is_empty())
     }
 
-    /// The stage that follows a silent one at once, if another form of the request may be
-    /// answered.
-    fn other_form(&self) -> Option<Stage> {
+    /// The stage of the attempt that follows a silent one as a step of its own, which costs no
+    /// retry. It is another form of the request, the first time that such a form is tried.
+    ///
+    /// This and [`Self::stage_of_retry`] decide what a silent server is sent. A star marks a step
+    /// that costs no retry:
+    ///
+    /// | the server | the stages of the attempts |
+    /// |---|---|
+    /// | never answers | `Challenge`, `OneDatagram`*, `Challenge`, `Unchallenged`, `Challenge`, `OneDatagram`, … |
+    /// | never answers, Just Cause 2 | `Challenge`, `Unchallenged`*, `Challenge`, `Unchallenged`, … |
+    /// | never answers, Minecraft | `Challenge`, `Challenge`, … |
+    /// | never answers, GameSpy v2 | `OneDatagram`, `OneDatagram`, … |
+    /// | sends a challenge, then nothing | `Quoted`, `Challenge`, … |
+    /// | sends the challenge 0, then nothing | `ZeroOmitted`, `Quoted(0)`*, `Challenge`, … |
+    /// | sent a part of the data without a challenge | the same stage again |
+    fn stage_without_retry(&self) -> Option<Stage> {
         match self.stage() {
             Stage::ZeroOmitted if !self.has_data() => Some(Stage::Quoted(0)),
-            Stage::Challenge if self.unchallenged.is_none() => self.without_challenge(),
+            Stage::Challenge if self.last_unchallenged.is_none() => self.without_challenge(),
             _ => None,
+        }
+    }
+
+    /// The stage of the attempt that follows a silent one as a retry.
+    fn stage_of_retry(&self) -> Stage {
+        if self.options.dialect == Dialect::GameSpy2 {
+            return Stage::OneDatagram;
+        }
+        match self.stage() {
+            Stage::Challenge => self.without_challenge().unwrap_or(Stage::Challenge),
+            // The server answers this form: a part of the data has arrived.
+            stage @ (Stage::OneDatagram | Stage::Unchallenged) if self.has_data() => stage,
+            // The challenge request may have been lost.
+            Stage::OneDatagram | Stage::Unchallenged => Stage::Challenge,
+            // The server accepts a challenge once, so the next attempt needs another.
+            Stage::Quoted(_) | Stage::ZeroOmitted => Stage::Challenge,
         }
     }
 
@@ -296,25 +328,11 @@ impl StatusQuery {
         if self.has_challenge || self.is_minecraft() {
             return None;
         }
-        let had_one_datagram = self.unchallenged == Some(Stage::OneDatagram);
+        let had_one_datagram = self.last_unchallenged == Some(Stage::OneDatagram);
         if had_one_datagram || self.options.dialect == Dialect::JustCause2 {
             return Some(Stage::Unchallenged);
         }
         Some(Stage::OneDatagram)
-    }
-
-    /// The stage of the next attempt.
-    fn next_stage(&self) -> Stage {
-        if self.options.dialect == Dialect::GameSpy2 {
-            return Stage::OneDatagram;
-        }
-        let stage = self.stage();
-        match stage {
-            Stage::Challenge => self.without_challenge().unwrap_or(Stage::Challenge),
-            // A part of the data has arrived in this form.
-            Stage::OneDatagram | Stage::Unchallenged if self.has_data() => stage,
-            _ => Stage::Challenge,
-        }
     }
 
     /// The best of the incomplete answers: of a reply that is not mixed with another, with the most
@@ -339,9 +357,9 @@ impl StatusQuery {
     }
 
     /// Begins an attempt after a silent one.
-    fn begin_next(&mut self, stage: Stage) {
+    fn begin_after_silence(&mut self, stage: Stage) {
         if matches!(stage, Stage::OneDatagram | Stage::Unchallenged) {
-            self.unchallenged = Some(stage);
+            self.last_unchallenged = Some(stage);
         }
         self.begin(stage);
     }
@@ -410,20 +428,20 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        // Another form of the request is a step of its own, and needs no retry.
         if remaining != Remaining::Nothing
-            && let Some(stage) = self.other_form()
+            && let Some(stage) = self.stage_without_retry()
         {
-            self.begin_next(stage);
+            self.begin_after_silence(stage);
             return OnTimeout::Next;
         }
         if remaining == Remaining::Retry && !self.has_all_that_is_sent() {
-            let next = self.next_stage();
-            self.begin_next(next);
+            let stage = self.stage_of_retry();
+            self.begin_after_silence(stage);
             return OnTimeout::Retry;
         }
         match self.best_answer() {
             Some(answer) => OnTimeout::Done(answer),
+            // No retry is left: the session waits for a late reply.
             None => OnTimeout::Retry,
         }
     }
@@ -437,6 +455,39 @@ impl Conversation for StatusQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The stages of the first six attempts at a server that never answers. A step that costs no
+    /// retry has a star.
+    fn stages_of_silence(dialect: Dialect) -> String {
+        let mut query = StatusQuery::new(1, &QueryOptions::default().with_dialect(dialect));
+        let mut stages = format!("{:?}", query.stage());
+        for _ in 1..6 {
+            let star = match query.timeout(Remaining::Retry) {
+                OnTimeout::Next => "*",
+                _ => "",
+            };
+            stages.push_str(&format!(" {:?}{star}", query.stage()));
+        }
+        stages
+    }
+
+    #[test]
+    fn a_silent_server_is_sent_each_form_in_turn() {
+        for (dialect, stages) in [
+            (
+                Dialect::Standard,
+                "Challenge OneDatagram* Challenge Unchallenged Challenge OneDatagram",
+            ),
+            (
+                Dialect::JustCause2,
+                "Challenge Unchallenged* Challenge Unchallenged Challenge Unchallenged",
+            ),
+            (Dialect::Minecraft, &["Challenge"; 6].join(" ")),
+            (Dialect::GameSpy2, &["OneDatagram"; 6].join(" ")),
+        ] {
+            assert_eq!(stages_of_silence(dialect), stages, "{dialect:?}");
+        }
+    }
 
     #[test]
     fn ids_come_back_unchanged_from_every_server_and_differ_by_attempt() {
