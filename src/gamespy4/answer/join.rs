@@ -159,18 +159,23 @@ impl<'a> Part<'a> {
 
     /// Connects the part with one that begins with a row of the column that this one ends in;
     /// `None` if the next one begins otherwise.
+    ///
+    /// The next one begins with row 1, `player_ NUL 01 Bob NUL`. This one may end in two ways:
+    /// - after row 0: `… Ann NUL`;
+    /// - after a copy of row 1, whole or cut: `… Ann NUL Bo NUL`. A sender ends a cut text with a
+    ///   NUL, too.
     fn connect_row(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Option<Seam<'a>> {
         if next.name.is_empty() {
             return None;
         }
-        if self.ends_with_rows(bytes, next, next.first_row) {
+        if self.ends_before_row(bytes, next, next.first_row) {
             return Some(Seam::Row(next.name));
         }
-        let rows_with_copy = next.first_row.checked_add(1)?;
+        let row_after_copy = next.first_row.checked_add(1)?;
         let body = self.body(bytes);
         let copy_at = last_text(body)?;
         let copy = text_from(body, copy_at)?;
-        let ends_with_copy = self.ends_with_rows(bytes, next, rows_with_copy)
+        let ends_with_copy = self.ends_before_row(bytes, next, row_after_copy)
             && next.first_value().starts_with(copy);
         if !ends_with_copy {
             return None;
@@ -179,15 +184,18 @@ impl<'a> Part<'a> {
         Some(Seam::Row(next.name))
     }
 
-    /// Whether this part ends with the first `rows` rows of the column that the next one begins
-    /// with.
-    fn ends_with_rows(&self, bytes: &[u8], next: &Opening<'_>, rows: usize) -> bool {
+    /// Whether this part ends in the column that the next one begins with, where this row of the
+    /// column would follow.
+    fn ends_before_row(&self, bytes: &[u8], next: &Opening<'_>, row: usize) -> bool {
         let body = self.body(bytes);
-        if self.opening.section == next.section && self.opening.name == next.name {
-            return self.rows_at_end(body) == Some(rows);
+        let begins_in_column =
+            self.opening.section == next.section && self.opening.name == next.name;
+        if begins_in_column {
+            return self.row_after_end(body) == Some(row);
         }
-        // Each row is one text. A header precedes the rows: a name, its NUL, and row 0.
-        let before_rows = last_texts(body, rows).and_then(|at| body.get(..at));
+        // The column begins in this part, so that all rows before this one are here. Each row is
+        // one text. A header precedes the rows: a name, its NUL, and row 0.
+        let before_rows = last_texts(body, row).and_then(|at| body.get(..at));
         let before_name = before_rows
             .and_then(|before| before.strip_suffix(&[0, 0]))
             .and_then(|before| before.strip_suffix(next.name));
@@ -199,15 +207,16 @@ impl<'a> Part<'a> {
         follows_column || begins_section
     }
 
-    /// The number of rows up to the end of the part, if it has only the column that it begins with.
-    /// `None` if the last row is cut.
-    fn rows_at_end(&self, body: &[u8]) -> Option<usize> {
+    /// The row that would follow the end of the part, if the part has only the column that it
+    /// begins with. `None` if the last row lacks its NUL.
+    fn row_after_end(&self, body: &[u8]) -> Option<usize> {
         // The section's type, the name, its NUL, and the number of the first row.
         let header = self.opening.name.len().saturating_add(3);
         let values = body.get(header..).unwrap_or_default();
-        let is_whole = body.len() == header || values.ends_with(&[0]);
-        let count = memchr::memchr_iter(0, values).count();
-        is_whole.then(|| self.opening.first_row.saturating_add(count))
+        let has_no_rows = body.len() == header;
+        let is_whole = has_no_rows || values.ends_with(&[0]);
+        let row_count = memchr::memchr_iter(0, values).count();
+        is_whole.then(|| self.opening.first_row.saturating_add(row_count))
     }
 
     /// Connects the part with one that begins with another column or another section.
@@ -262,7 +271,8 @@ fn copy_of_name(body: &[u8], next: &Opening<'_>) -> Option<usize> {
     (is_cut_name && (follows_column || begins_section)).then_some(last_at)
 }
 
-/// The bytes from here to the end of the body, without the last NUL.
+/// The bytes from here to the end of the body, without the last NUL: a sender ends a cut text with
+/// a NUL, too.
 fn text_from(body: &[u8], start: usize) -> Option<&[u8]> {
     body.get(start..body.len().checked_sub(1)?)
 }
@@ -278,8 +288,9 @@ fn last_texts(body: &[u8], count: usize) -> Option<usize> {
     if !body.ends_with(&[0]) {
         return None;
     }
-    let before = memchr::memrchr_iter(0, body).nth(count)?;
-    before.checked_add(1)
+    // From the end, the first `count` NULs are those of the texts. The next one precedes them.
+    let nul_before = memchr::memrchr_iter(0, body).nth(count)?;
+    nul_before.checked_add(1)
 }
 
 #[cfg(test)]
