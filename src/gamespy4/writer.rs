@@ -127,8 +127,14 @@ impl<'a> Content<'a> {
 
     /// Writes the requested lists in one datagram (QR2 SDK, qr2.c, `qr_build_partial_query_reply`).
     /// Keys and columns by name are `*pair NUL legacy-table legacy-table`; those by id have neither
-    /// names nor ends. If not everything fits, rules are left out first, then the end of the last
-    /// list: its count of rows shows that rows are missing. An unknown id has an empty value.
+    /// names nor ends. An unknown id has an empty value.
+    ///
+    /// If not everything fits, rules are left out first, then the end of the reply:
+    ///
+    /// | what is left out | how a client notices |
+    /// |---|---|
+    /// | rules or a part of the status, in a reply with all keys | the last NUL is absent, as in a reply of several datagrams |
+    /// | the end of the reply | a list has fewer rows than its count, or is absent |
     pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize, template: &mut Template) {
         put_head(DATA, template);
         // A full datagram counts as cut.
@@ -138,35 +144,39 @@ impl<'a> Content<'a> {
         let mut tables = Vec::new();
         put_legacy_table(&self.players, keys.players, room, &mut tables);
         put_legacy_table(&self.teams, keys.teams, room, &mut tables);
+        let out = &mut template.bytes;
+        let start = out.len();
+        let lacks_pairs = match keys.server {
+            KeyList::None => false,
+            KeyList::All => self.put_all_pairs(room.saturating_sub(tables.len()), out),
+            KeyList::Ids(ids) => {
+                put_values(self.pairs(self.whole()), ids, out);
+                false
+            }
+        };
+        out.extend_from_slice(&tables);
+        let is_too_long = out.len().saturating_sub(start) > room;
+        if is_too_long {
+            truncate_after_text(out, start, room);
+        } else if lacks_pairs {
+            out.pop();
+        }
+    }
+
+    /// Appends the required keys, the rules that fit in this many bytes, and the end of the pairs.
+    /// Returns whether something of the status is left out.
+    fn put_all_pairs(&self, room: usize, out: &mut Vec<u8>) -> bool {
         let whole = self.whole();
-        let room_for_rules = room
-            .saturating_sub(self.required.len())
-            .saturating_sub(1)
-            .saturating_sub(tables.len());
+        let room_for_rules = room.saturating_sub(self.required.len()).saturating_sub(1);
         let portion = Portion {
             rule_bytes: whole.rule_bytes.min(room_for_rules),
             ..whole
         };
-        let out = &mut template.bytes;
-        let start = out.len();
-        match keys.server {
-            KeyList::None => {}
-            KeyList::All => {
-                for pair in self.pairs(portion) {
-                    out.extend_from_slice(pair);
-                }
-                out.push(0);
-            }
-            KeyList::Ids(ids) => put_values(self.pairs(whole), ids, out),
+        for pair in self.pairs(portion) {
+            out.extend_from_slice(pair);
         }
-        out.extend_from_slice(&tables);
-        let lacks_pairs = self.is_cut || portion != whole;
-        if out.len().saturating_sub(start) > room {
-            truncate_after_text(out, start, room);
-        } else if keys.server == KeyList::All && lacks_pairs {
-            // An incomplete reply omits its end, as one in several datagrams does.
-            out.pop();
-        }
+        out.push(0);
+        self.is_cut || portion != whole
     }
 
     /// Keys with their values.
@@ -285,20 +295,22 @@ impl Writer<'_> {
         for (index, column) in columns.iter().enumerate() {
             self.put_header(column, 0);
             let next = columns.get(index.saturating_add(1));
-            self.put_rows(section, column, max_rows, length_after_column(next));
+            self.put_rows(section, column, max_rows, space_after_rows(next));
             self.put(&[0]);
         }
         self.put(&[0]);
     }
 
-    /// Writes the rows of a column. The last one needs space for `length_after` bytes after it.
-    /// Otherwise a datagram could end with a column or a header; it must end in a row.
-    fn put_rows(&mut self, section: u8, column: &[u8], max_rows: usize, length_after: usize) {
+    /// Writes the rows of a column. A row that does not fit is cut, and the next datagram repeats
+    /// it. The last row must leave `space_after` bytes: otherwise a datagram could end with a
+    /// column or a header, but it must end in a row.
+    fn put_rows(&mut self, section: u8, column: &[u8], max_rows: usize, space_after: usize) {
         let mut values = values(column).take(max_rows).enumerate().peekable();
         while let Some((row, value)) = values.next() {
             let is_last = values.peek().is_none();
-            let reserved = if is_last { length_after } else { 0 };
-            if value.len().saturating_add(reserved) >= self.room() {
+            // As in GameSpy's own code, a row that fits exactly counts as cut.
+            let space_after = if is_last { space_after } else { 1 };
+            if value.len().saturating_add(space_after) > self.room() {
                 self.put_cut(value);
                 self.begin_datagram(section);
                 self.put_header(column, row);
@@ -321,19 +333,26 @@ fn min_room(columns: &[&[u8]], max_rows: usize) -> usize {
         return MIN_ROOM;
     }
     // Without rows there is nothing to repeat in the next datagram: all headers stay together.
-    let headers = columns.iter().map(|column| header_length(column));
+    let headers = columns.iter().map(|column| length_without_rows(column));
     // The section's type precedes the headers, and its end follows them.
     headers.fold(2, usize::saturating_add).max(MIN_ROOM)
 }
 
-/// The space after the last row of a column, in bytes. The column's end comes there, then the
-/// header of the next column with its first row, or the end of the section.
-fn length_after_column(next: Option<&&[u8]>) -> usize {
+/// The space that must be left after the last row of a column, in bytes. The column's end comes
+/// there, then the end of the section or the beginning of the next column.
+///
+/// ```text
+/// last row | NUL | NUL                           the section ends
+/// last row | NUL | "score_" NUL | 00 | "5" NUL   another column, up to its first row
+/// last row | NUL | "score_" NUL | 00 | NUL       another column, without rows
+/// ```
+fn space_after_rows(next: Option<&&[u8]>) -> usize {
     let Some(next) = next else {
-        return 1;
+        return 2;
     };
-    let first = values(next).next().unwrap_or_default();
-    header_length(next).saturating_add(first.len().saturating_sub(1))
+    let first_row_or_end = values(next).next().unwrap_or(&[0]);
+    let end_and_header = name(next).len().saturating_add(2);
+    end_and_header.saturating_add(first_row_or_end.len())
 }
 
 /// The keys that have an id in every game (QR2 SDK, qr2regkeys.c), from id 1 on. Games define
@@ -418,8 +437,8 @@ fn values(column: &[u8]) -> impl Iterator<Item = &[u8]> {
     column.split_inclusive(|&byte| byte == 0).skip(1)
 }
 
-/// Name, first row, and the column's end.
-fn header_length(column: &[u8]) -> usize {
+/// The length of a column without rows: its name, the number of the first row, and its end.
+fn length_without_rows(column: &[u8]) -> usize {
     name(column).len().saturating_add(2)
 }
 
