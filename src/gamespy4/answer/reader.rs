@@ -91,8 +91,8 @@ impl<'a> Reader<'a, '_> {
             self.cursor.skip(1);
             let is_out_of_order = !is_first && kind <= self.section;
             if kind > TEAMS || is_out_of_order {
-                // If a section of this datagram precedes, it has its end: the one that cannot be
-                // read is the next. If none does, no section is known to have its end.
+                // A section that precedes in this datagram has its end, so the next one is unread.
+                // If none precedes, no section is known to have its end.
                 if !is_first {
                     self.section = self.section.saturating_add(1).min(TEAMS);
                 }
@@ -222,22 +222,27 @@ impl<'a> Reader<'a, '_> {
                 let is_at_end = after.is_empty();
                 return Ok(if is_at_end { End::Row } else { End::Malformed });
             }
-            // At a cut, an empty value and the end of the first column are the same byte.
-            let is_cut = after.is_empty() && matches!(self.seam, Seam::Gap { is_full: true });
-            if is_cut && self.row_count.is_none() {
+            // A text after these NULs may be left out, because it was cut. Before the number of rows
+            // is known, they can be empty values or the column's end, so none of them is read.
+            let may_lack_text =
+                after.is_empty() && matches!(self.seam, Seam::Gap { is_full: true });
+            if may_lack_text && self.row_count.is_none() {
                 return Ok(End::Row);
             }
+            // More rows can be missing than there are NULs.
             let empty_values = self.empty_values(nuls, after).min(nuls);
             for _ in 0..empty_values {
                 if let Some(empty) = self.cursor.cell(text) {
                     self.reading.index.push_cell(empty, self.limits)?;
                 }
             }
-            if empty_values < nuls {
+            let has_column_end = empty_values < nuls;
+            if has_column_end {
                 self.cursor.skip(1);
                 self.end_column();
                 return Ok(End::Column);
             }
+            // All were empty values: the column goes on.
         }
     }
 
@@ -257,7 +262,13 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The number of empty values among these NULs, where a value is expected; the next NUL ends
-    /// the column. `after`: the bytes after them.
+    /// the column. `after`: the bytes after them. For example, the first column of the players:
+    ///
+    /// ```text
+    /// "Ann" NUL NUL NUL NUL 02   an empty value, the column's end, the section's end, the teams
+    /// "Ann" NUL NUL NUL "score_" NUL 00   an empty value, the column's end, a header
+    /// "Ann" NUL NUL NUL "Bob" NUL   two empty values, a value
+    /// ```
     ///
     /// The first rule that fits decides:
     ///
@@ -284,9 +295,11 @@ impl<'a> Reader<'a, '_> {
         // In the middle of a datagram, a column starts at row 0.
         let (rest, name) = token(after).unwrap_or_default();
         let is_header = is_field_name(name) && matches!(rest, [_, 0, ..]);
-        let is_cut_name = is_field_name(name) && rest.len() == 1;
+        // The datagram ends after the name and its NUL, before the number of the first row.
+        let is_cut_header = is_field_name(name) && rest.len() == 1;
+        // The datagram ends in the text, before its NUL.
         let is_cut_text = rest.is_empty();
-        if is_header || is_cut_name || is_cut_text {
+        if is_header || is_cut_header || is_cut_text {
             return nuls.saturating_sub(1);
         }
         nuls
