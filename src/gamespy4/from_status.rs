@@ -49,13 +49,18 @@ pub(super) fn write_content(status: &ServerStatus, served: &Served, max_value: u
     template
 }
 
-fn put_is_cut(is_cut: bool, template: &mut Template) {
+/// Begins the next part of the content. The parts are datagrams of a template that is never sent.
+fn begin_part(template: &mut Template) {
     template.begin();
+}
+
+fn put_is_cut(is_cut: bool, template: &mut Template) {
+    begin_part(template);
     template.bytes.push(is_cut.into());
 }
 
 fn put_required(required: &[Required<'_>], max_value: usize, template: &mut Template) {
-    template.begin();
+    begin_part(template);
     for Required { entry, value } in required {
         put_text(entry.key.as_str().as_bytes(), MAX_KEY, &mut template.bytes);
         put_text(value, max_value, &mut template.bytes);
@@ -70,7 +75,7 @@ fn put_rules(
     required: &[Required<'_>],
     template: &mut Template,
 ) {
-    template.begin();
+    begin_part(template);
     for (key, value) in &status.rules {
         let (key, value) = (wire(key), wire(value));
         // A key that begins with a section's type would be read as a section.
@@ -339,7 +344,7 @@ fn put_column<T>(
     write: impl Fn(&T, &mut Vec<u8>),
     template: &mut Template,
 ) {
-    template.begin();
+    begin_part(template);
     put_text(name.as_bytes(), MAX_KEY, &mut template.bytes);
     for row in rows {
         write(row, &mut template.bytes);

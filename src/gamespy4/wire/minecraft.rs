@@ -489,7 +489,7 @@ impl<'a> PairReader<'a> {
         if let Some(title) = self.title()
             && last_known == Some(title)
         {
-            // Pairs with unknown keys after the title are a part of it.
+            // Pairs with unknown keys after the title are a part of it. `known` has none of them.
             self.spans.truncate(title.saturating_add(1));
         }
         if let Some(continued) = self.spans.last_mut() {
@@ -508,7 +508,12 @@ impl<'a> PairReader<'a> {
     }
 
     /// If a pair after the title has this key, the title continues to the end of that pair: it was
-    /// forged, because the key comes again.
+    /// forged, because the key comes again. For example, when `map` comes again:
+    ///
+    /// ```text
+    /// pairs before: 0 hostname  1 x  2 map  3 plugins
+    /// pairs after:  0 hostname, which has 1 and 2 in its value  1 plugins
+    /// ```
     fn join_forged_pairs(&mut self, key_index: usize) {
         // Most keys come once.
         let Some(forged) = self.first_with(key_index) else {
@@ -524,14 +529,18 @@ impl<'a> PairReader<'a> {
         if let (Some(title), Some(end)) = (self.spans.get_mut(title), end) {
             title.end = end;
         }
-        self.spans.drain(title.saturating_add(1)..=forged);
-        let removed = forged.saturating_sub(title);
-        for first in &mut self.known {
-            *first = match *first {
-                Some(index) if index > forged => Some(index.saturating_sub(removed)),
-                Some(index) if index > title => None,
-                unchanged => unchanged,
+        let joined = title.saturating_add(1)..=forged;
+        let joined_count = forged.saturating_sub(title);
+        self.spans.drain(joined.clone());
+        for known in &mut self.known {
+            let Some(index) = *known else {
+                continue;
             };
+            if joined.contains(&index) {
+                *known = None;
+            } else if index > forged {
+                *known = Some(index.saturating_sub(joined_count));
+            }
         }
     }
 
