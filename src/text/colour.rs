@@ -240,8 +240,10 @@ pub(crate) fn may_have_codes(raw: &[u8], colours: Colours) -> bool {
 
 /// Iterator over the parts of a decoded text.
 struct Segments<'a> {
+    /// What is not read yet: of the whole text, or of the text that a link shows.
     rest: &'a str,
-    /// The text after the link that `rest` is in.
+    /// What follows the link whose text is being read; empty outside links. One place is enough,
+    /// because no link is inside another one: the first `^]` ends the outer one.
     after_link: &'a str,
     colours: Colours,
     colour: Option<Colour>,
@@ -270,6 +272,18 @@ impl<'a> Segments<'a> {
         None
     }
 
+    /// Goes on with the text that a link shows.
+    fn enter_link(&mut self, text: &'a str) {
+        debug_assert!(self.after_link.is_empty());
+        self.after_link = self.rest;
+        self.rest = text;
+    }
+
+    /// Goes on after the link whose text ended; outside links, nothing is left.
+    fn leave_link(&mut self) {
+        self.rest = std::mem::take(&mut self.after_link);
+    }
+
     const fn segment(&self, text: &'a str) -> Segment<'a> {
         Segment {
             colour: self.colour,
@@ -283,16 +297,15 @@ impl<'a> Iterator for Segments<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
+            if self.rest.is_empty() {
+                self.leave_link();
+            }
+            if self.rest.is_empty() {
+                return None;
+            }
             let Some((at, code)) = self.next_code() else {
-                let last = self.rest;
-                self.rest = std::mem::take(&mut self.after_link);
-                if !last.is_empty() {
-                    return Some(self.segment(last));
-                }
-                if self.rest.is_empty() {
-                    return None;
-                }
-                continue;
+                let last = std::mem::take(&mut self.rest);
+                return Some(self.segment(last));
             };
             let (before, from_code) = self.rest.split_at_checked(at)?;
             if !before.is_empty() {
@@ -304,10 +317,7 @@ impl<'a> Iterator for Segments<'a> {
             match code.effect {
                 Effect::None => {}
                 Effect::Colour(colour) => self.colour = colour,
-                Effect::Link(text) => {
-                    self.after_link = self.rest;
-                    self.rest = text;
-                }
+                Effect::Link(text) => self.enter_link(text),
                 Effect::Shown(text) => {
                     return Some(Segment {
                         colour: self.colour,
