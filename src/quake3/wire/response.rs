@@ -252,7 +252,7 @@ impl<'a> Response<'a> {
         put_head(Word { form, detail }, extra, out);
         let info = self.info().raw();
         out.put_slice(info);
-        if !ends_like_a_value(info) {
+        if needs_separator(info) {
             out.put_u8(b'\\');
         }
         if self.layout.info_closed {
@@ -459,10 +459,18 @@ enum ValueLine {
     Spaces,
 }
 
-/// Whether the last line of an infostring is read as part of it without a separator at its end.
-fn ends_like_a_value(info: &[u8]) -> bool {
+/// Whether an infostring is read whole only if a separator follows it.
+///
+/// [`Framing::without_padding`] removes such a separator: `\key\value LF SP \` becomes
+/// `\key\value LF SP`. Written like that, its last line is only spaces. A reader would not count
+/// that line as a part of the value.
+fn needs_separator(info: &[u8]) -> bool {
     let last_line = memchr::memrchr(b'\n', info).and_then(|at| info.get(at..));
-    last_line.is_none_or(|line| matches!(value_line(line), Ok((_, ValueLine::Text))))
+    let Some(last_line) = last_line else {
+        return false;
+    };
+    let is_read_as_value = matches!(value_line(last_line), Ok((_, ValueLine::Text)));
+    !is_read_as_value
 }
 
 /// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`. On a player line a quote
