@@ -241,28 +241,32 @@ struct Body {
     lines: Option<Vec<u8>>,
 }
 
-/// The body of a `statusResponse`.
+/// The body of a `statusResponse`. Each step takes its space from those after it:
+/// 1. The fields, in a space that leaves room for `clients`.
+/// 2. `clients`, if it is needed. That depends on whether all player lines fit.
+/// 3. As many whole player lines as fit after `clients`.
+/// 4. The rules that fit.
 fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let (status, service) = (context.status, context.service);
     // The row of the status's game: the one of the engine only has the form of the reply.
     let written = &from_status::profile(status, service.engine).written;
     let always_counts = written.counts_in_status || status.rules.get("clients").is_some();
-    // The fields leave room for `clients`.
-    let room = space.info.saturating_sub(MAX_CLIENTS);
-    let mut fields = field_pairs(Detail::Full, status, service, room);
-    let info = &mut fields.info;
-    info.limit = space.info;
     let mut lines = write_quake3_lines(&status.players, written.line, service.max_reply);
 
-    // The key `clients` can take the space of a line.
-    let length_of_count = if always_counts { MAX_CLIENTS } else { 0 };
-    let info_length = info.bytes.len().saturating_add(length_of_count);
-    let fitting = length_of_whole_lines(&lines, space.for_lines(info_length));
-    let clients = if fitting < lines.len() {
-        Some(count_of_cut_list(status))
-    } else {
+    let space_for_fields = space.info.saturating_sub(MAX_CLIENTS);
+    let mut fields = field_pairs(Detail::Full, status, service, space_for_fields);
+    let info = &mut fields.info;
+
+    let certain_count = if always_counts { MAX_CLIENTS } else { 0 };
+    let length_with_count = info.bytes.len().saturating_add(certain_count);
+    let lists_all = lines.len() <= space.for_lines(length_with_count);
+    let clients = if lists_all {
         count_of_whole_list(status, always_counts)
+    } else {
+        Some(count_of_cut_list(status))
     };
+    // The fields are written: `clients` may have the space that they left.
+    info.limit = space.info;
     let has_needed_count = match clients {
         Some(clients) => info
             .push(b"clients", clients.to_string().as_bytes())
@@ -270,14 +274,12 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
         None => true,
     };
 
+    // A count that was not certain can have taken the space of a line.
     let fitting = length_of_whole_lines(&lines, space.for_lines(info.bytes.len()));
     lines.truncate(fitting);
-    put_rules(
-        &mut fields,
-        status,
-        Form::Quake3,
-        space.for_info(lines.len()),
-    );
+
+    let space_with_rules = space.for_info(lines.len());
+    put_rules(&mut fields, status, Form::Quake3, space_with_rules);
     Body {
         info: fields.info.bytes,
         lines: has_needed_count.then_some(lines),
