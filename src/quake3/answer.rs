@@ -64,14 +64,14 @@ impl Answer {
         let mut parts = Parts::default();
         for datagram in datagrams {
             let datagram = Bytes::copy_from_slice(datagram.as_ref());
-            let added = parts.add(&datagram, limits);
-            match Self::read(datagram, limits) {
-                // The parts of a reply are joined below.
-                Ok(answer) if answer.form() == Form::QuakeWorld => {}
-                Ok(answer) => return Ok(answer),
-                // A part may not be readable alone.
-                Err(_) if added == Added::Part => {}
-                Err(rejection) => error = rejection,
+            match parts.add(&datagram, limits) {
+                // A part may not be readable alone: all of them are joined below.
+                Added::Part => {}
+                Added::Refused(rejection) => error = rejection,
+                Added::OtherMessage => match Self::read(datagram, limits) {
+                    Ok(answer) => return Ok(answer),
+                    Err(rejection) => error = rejection,
+                },
             }
         }
         let joined = parts.join().ok_or(error)?;

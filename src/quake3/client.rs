@@ -96,14 +96,11 @@ impl StatusQuery {
     /// The verdict on a datagram of Quake 2 or QuakeWorld. Both answer `status`, so either form is
     /// accepted in every dialect.
     fn accept_sibling(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        let limits = self.options.limits;
         let datagram = Bytes::copy_from_slice(datagram);
-        match self.parts.add(&datagram, &limits) {
+        match self.parts.add(&datagram, &self.options.limits) {
             Added::Part => self.accept_parts(),
-            Added::OtherMessage | Added::Excess => match Answer::read(datagram, &limits) {
-                Ok(answer) => self.accept_sibling_answer(answer),
-                Err(error) => Verdict::Rejected(error),
-            },
+            Added::Refused(error) => Verdict::Rejected(error),
+            Added::OtherMessage => self.accept_quake2(datagram),
         }
     }
 
@@ -113,27 +110,26 @@ impl StatusQuery {
             // The first datagram has not arrived.
             return Verdict::Partial(Wait::Reply);
         };
-        match Answer::read(joined, &self.options.limits) {
-            Ok(answer) => self.accept_sibling_answer(answer),
+        let Ok(answer) = Answer::read(joined, &self.options.limits) else {
             // Without the other parts, the text can be cut anywhere.
-            Err(_) => Verdict::Partial(Wait::Reply),
+            return Verdict::Partial(Wait::Reply);
+        };
+        let is_whole_reply = self.parts.is_single() && self.parts.is_ended();
+        if is_whole_reply {
+            Verdict::Done(self.with_charset(answer))
+        } else {
+            // A datagram that was overtaken may still arrive.
+            Verdict::Partial(Wait::Grace)
         }
     }
 
-    fn accept_sibling_answer(&self, answer: Answer) -> Verdict<Answer> {
-        match answer.form() {
-            Form::Quake3 => Verdict::Rejected(unexpected("print or n")),
-            Form::QuakeWorld if !self.has_whole_reply() => {
-                // A datagram that was overtaken may still arrive.
-                Verdict::Partial(Wait::Grace)
-            }
-            Form::Quake2 | Form::QuakeWorld => Verdict::Done(self.with_charset(answer)),
+    /// The verdict on a datagram that is not of QuakeWorld.
+    fn accept_quake2(&self, datagram: Bytes) -> Verdict<Answer> {
+        match Answer::read(datagram, &self.options.limits) {
+            Ok(answer) if answer.form() == Form::Quake2 => Verdict::Done(self.with_charset(answer)),
+            Ok(_) => Verdict::Rejected(unexpected("print or n")),
+            Err(error) => Verdict::Rejected(error),
         }
-    }
-
-    /// Whether the only datagram that has arrived is the whole reply.
-    fn has_whole_reply(&self) -> bool {
-        self.parts.is_single() && self.parts.is_ended()
     }
 
     /// The answer from the datagrams that have arrived, when no more arrive.

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::wire::line;
 use super::wire::siblings::may_be_followed;
+use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 
 /// The datagrams of one reply in order of arrival.
@@ -24,10 +25,11 @@ pub(super) struct Parts {
 pub(super) enum Added {
     /// It is part of the reply, or a copy of a part.
     Part,
-    /// It is not of QuakeWorld.
+    /// It is not of QuakeWorld, and not kept.
     OtherMessage,
-    /// It does not belong to the first datagram, or it would exceed a limit.
-    Excess,
+    /// It is of QuakeWorld, but not kept: it does not belong to the first datagram, or it would
+    /// exceed a limit.
+    Refused(ParseError),
 }
 
 impl Parts {
@@ -45,16 +47,21 @@ impl Parts {
         if is_copy {
             return Added::Part;
         }
-        if self.length().saturating_add(text.len()) > limits.max_answer_bytes() {
-            return Added::Excess;
+        let max_bytes = limits.max_answer_bytes();
+        if self.length().saturating_add(text.len()) > max_bytes {
+            return Added::Refused(ParseError::limit("bytes of one answer", max_bytes, 0));
         }
         if is_first {
             self.add_first(datagram.clone(), text);
             return Added::Part;
         }
-        let has_whole_reply = self.first.as_ref().is_some_and(is_whole_reply);
-        if has_whole_reply || self.further.len() >= limits.max_fragments() {
-            return Added::Excess;
+        if self.first.as_ref().is_some_and(is_whole_reply) {
+            let kind = ParseErrorKind::Unexpected("the infostring of a reply");
+            return Added::Refused(ParseError::new(kind, line::MARK.len()));
+        }
+        let max_fragments = limits.max_fragments();
+        if self.further.len() >= max_fragments {
+            return Added::Refused(ParseError::limit("fragments", max_fragments, 0));
         }
         self.further.push(text.clone());
         self.latest = text;
@@ -93,18 +100,21 @@ impl Parts {
         Some(joined.into())
     }
 
-    /// Whether all datagrams of the reply have arrived.
+    /// Whether all datagrams of the reply have arrived:
+    /// - the first one has, and the latest one ends a reply
+    /// - no text is lost between them: none is cut, unless it is the only one
+    /// - they are of one reply: of those after the first one, only one had space for another line
     ///
-    /// `false` too if another may follow or arrive late, if one lacks its end, or if two of them
-    /// end a reply.
+    /// A single datagram that is cut may only lack its NUL, as its text ends with a line feed. If
+    /// another one follows it, text between the two may be lost.
     pub(super) fn is_ended(&self) -> bool {
-        if self.first.is_none() || !self.latest.ends_with(b"\n") {
+        if self.first.is_none() || !ends_reply(&self.latest) {
             return false;
         }
         let has_lost_text = self.has_cut_part && !self.is_single();
         let ends_of_replies = self.further.iter().filter(|text| !may_be_followed(text));
         let are_of_two_replies = ends_of_replies.count() > 1;
-        !has_lost_text && !are_of_two_replies && !may_be_followed(&self.latest)
+        !has_lost_text && !are_of_two_replies
     }
 
     /// Whether the reply has one datagram only, so far.
@@ -119,12 +129,18 @@ impl Parts {
     }
 }
 
-/// Whether a first datagram is the whole reply: another line would have fitted into it.
+/// Whether no other datagram can belong to the reply of this first one.
+///
+/// After a datagram that is cut, the rest may follow, so others are kept with it.
 fn is_whole_reply(first: &Bytes) -> bool {
-    let Some(text) = text_of(first) else {
-        return false;
-    };
-    !is_cut(first) && text.ends_with(b"\n") && !may_be_followed(&text)
+    let ends_reply = text_of(first).is_some_and(|text| ends_reply(&text));
+    ends_reply && !is_cut(first)
+}
+
+/// Whether a datagram with this text is the last one of its reply: it ends with a whole line, and
+/// another line would have fitted into it.
+fn ends_reply(text: &[u8]) -> bool {
+    text.ends_with(b"\n") && !may_be_followed(text)
 }
 
 /// Whether a datagram lacks the NUL at its end.
@@ -216,7 +232,11 @@ mod tests {
     fn nothing_belongs_to_a_first_datagram_with_space_for_another_line() {
         let (short, stray) = ("\\map\\dm3\n", "9 0 0 0 \"b\" \"\" 0 0\n");
         let mut parts = parts(&[stray, short]);
-        assert_eq!(parts.add(&part(stray), &Limits::default()), Added::Excess);
+        let refused = ParseError::new(ParseErrorKind::Unexpected("the infostring of a reply"), 4);
+        assert_eq!(
+            parts.add(&part(stray), &Limits::default()),
+            Added::Refused(refused)
+        );
         assert_eq!(
             (parts.is_ended(), parts.join().unwrap()),
             (true, part(short))

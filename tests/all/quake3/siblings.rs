@@ -555,6 +555,25 @@ fn a_reply_in_two_datagrams_is_joined_inside_a_line() {
     assert!(answer.completeness().lacks(Part::Players) && answer.completeness().lacks(Part::End));
 }
 
+/// Nothing of such a datagram is kept: no further one could complete an answer.
+#[test]
+fn a_datagram_beyond_a_limit_is_rejected_with_the_limit() {
+    let long = [QUAKE_WORLD, &b"\0".repeat(2048)].concat();
+    let limits = Limits::default().with_max_answer_bytes(2048);
+    let limit = ParseErrorKind::Limit {
+        what: "bytes of one answer",
+        limit: 2048,
+    };
+    let options = QueryOptions::default().with_dialect(Dialect::QuakeWorld);
+    let mut query = StatusQuery::new(7, &options.with_limits(limits));
+    let Verdict::Rejected(error) = query.receive(&long) else {
+        panic!()
+    };
+    assert_eq!(error.kind, limit);
+    let error = Answer::from_datagrams([&long], &limits).unwrap_err();
+    assert_eq!(error.kind, limit);
+}
+
 trait WaitOf {
     fn map_done(self) -> Option<Wait>;
 }
