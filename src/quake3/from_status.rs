@@ -69,6 +69,7 @@ pub(super) fn field_pairs(
         Detail::Short => writer.put_repeated_rules(),
         Detail::Full => {
             writer.put_limits();
+            writer.put_anti_cheat();
             writer.put_teams();
         }
     }
@@ -200,31 +201,46 @@ impl Writer<'_> {
         Some(slots)
     }
 
-    /// Writes the type of match: its number, and its words if the engine has a key for them.
+    /// Writes the type of match, in one of three forms:
+    /// - in `qcstatus` with other values: see [`Self::put_qcstatus`], which writes it later
+    /// - under two keys: its number, and its words
+    /// - under one key: its number, or its words if no number is known
     fn put_match_type(&mut self) {
         let profile = self.profile;
-        let (words_keys, number_keys) = (&profile.match_words, &profile.match_number);
         let words = self.text(&self.status.game_type);
         if profile.written.teams == WrittenTeams::Qcstatus
             && let Some(words) = &words
         {
-            // The words are part of `qcstatus`.
-            self.leave_out(words_keys.read, words);
-            self.leave_out(number_keys.read, words);
-            return;
+            // Clients prefer the keys of the other forms to `qcstatus`.
+            self.leave_out(profile.match_words.read, words);
+            self.leave_out(profile.match_number.read, words);
+        } else if self.has_key_of(&profile.match_words) {
+            self.put_match_number_and_words(words.as_deref());
+        } else {
+            self.put_match_number_or_words(words.as_deref());
+        }
+    }
+
+    fn put_match_number_and_words(&mut self, words: Option<&[u8]>) {
+        let profile = self.profile;
+        let number = self.match_number();
+        self.put(&profile.match_number, number.as_deref());
+        // Words that are a number are written as the number, if that has a key.
+        let words_are_number = words.is_some_and(is_number);
+        let are_written_as_number = words_are_number && self.has_key_of(&profile.match_number);
+        if !are_written_as_number {
+            self.put(&profile.match_words, words);
+        }
+    }
+
+    fn put_match_number_or_words(&mut self, words: Option<&[u8]>) {
+        let profile = self.profile;
+        if let Some(words) = words {
+            // Clients prefer the keys of words to that of the number.
+            self.leave_out(profile.match_words.read, words);
         }
         let number = self.match_number();
-        if !self.has_key_of(words_keys) {
-            self.leave_out(words_keys.read, words.as_deref().unwrap_or_default());
-            self.put(number_keys, number.or(words).as_deref());
-            return;
-        }
-        self.put(number_keys, number.as_deref());
-        let words_are_number = words.as_deref().is_some_and(is_number);
-        let is_written_as_number = words_are_number && self.has_key_of(number_keys);
-        if !is_written_as_number {
-            self.put(words_keys, words.as_deref());
-        }
+        self.put(&profile.match_number, number.as_deref().or(words));
     }
 
     /// The number of the type of match. A status that was read from a reply has the game's words in
@@ -354,7 +370,7 @@ impl Writer<'_> {
         if !self.has_key_of(&self.profile.people) {
             return None;
         }
-        self.clients()?.checked_sub(self.status.bot_count?)
+        self.status.online()?.checked_sub(self.status.bot_count?)
     }
 
     /// Writes `qcstatus`: the rule, unless a field contradicts it, or a new one. A version that
@@ -395,42 +411,56 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the limits and anti-cheat. If the rules have another key of the field, it has the
-    /// value, and the written key another meaning.
+    /// Writes the limits.
     fn put_limits(&mut self) {
-        let (status, profile) = (self.status, self.profile);
+        let status = self.status;
         let minutes = status.time_limit.map(|limit| limit.as_secs_f64() / 60.0);
-        self.put_number(&profile.time_limit, minutes);
-        if let Some(limit) = self.limit_key() {
-            let mut others = profile.score_limit.read.iter().filter(|key| **key != limit);
-            if !others.any(|key| self.has_rule(*key)) {
-                self.put_key_number(limit, status.score_limit);
-            }
-        }
-        if let [key] = *profile.anti_cheat.status
-            && self.anti_cheat_of_rules(key) != status.anti_cheat
-        {
-            self.put_key_number(key, status.anti_cheat.map(u8::from));
+        self.put_number(&self.profile.time_limit, minutes);
+        if let Some(key) = self.limit_key() {
+            self.put_key_number(key, status.score_limit);
         }
     }
 
-    /// Whether the rules show an anti-cheat under another key than this one.
-    fn anti_cheat_of_rules(&self, written: Key) -> Option<bool> {
-        let keys = self.profile.anti_cheat.read.iter();
-        let others = keys.filter(|key| **key != written);
-        let rules: Vec<Vec<u8>> = others.filter_map(|key| self.rule(*key)).collect();
-        number::any(rules.iter().map(Vec::as_slice))
-    }
-
-    /// The key of the limit of points.
+    /// The key from which clients read the limit of points: the one for every type of match, if the
+    /// engine writes it or the rules have it. Otherwise it is the key of this type of match.
     fn limit_key(&self) -> Option<Key> {
-        if let [key, ..] = *self.profile.score_limit.status {
+        let for_every_match = &self.profile.score_limit;
+        if let [key, ..] = *for_every_match.status {
             return Some(key);
+        }
+        // If the rules have `scorelimit`, their `fraglimit` is another limit.
+        let is_filled = |key: &&Key| self.rule(**key).is_some_and(|value| !value.is_empty());
+        if let Some(key) = for_every_match.read.iter().find(is_filled) {
+            return Some(*key);
         }
         let number = self.match_number()?;
         match self.profile.match_of(&number)?.limit {
             Limit::Key(key) => Some(key),
+            // A reader can tell whether a modification runs, the number alone cannot.
             Limit::StockKey(_) | Limit::None => None,
+        }
+    }
+
+    /// Writes whether an anti-cheat runs. Several can run, each with a key of its own, and clients
+    /// read `true` if one of them does.
+    ///
+    /// A rule that agrees with the status is enough. With `sv_NxAC\1`, the written `sv_punkbuster`
+    /// can be 0: NxAC runs, and PunkBuster does not.
+    fn put_anti_cheat(&mut self) {
+        let ([written], Some(runs)) = (self.profile.anti_cheat.status, self.status.anti_cheat)
+        else {
+            return;
+        };
+        let keys = self.profile.anti_cheat.read.iter();
+        let others: Vec<Key> = keys.copied().filter(|key| key != written).collect();
+        let rules: Vec<Vec<u8>> = others.iter().filter_map(|key| self.rule(*key)).collect();
+        let runs_by_rules = number::any(rules.iter().map(Vec::as_slice));
+        if runs_by_rules == Some(runs) {
+            return;
+        }
+        self.put_key_number(*written, Some(u8::from(runs)));
+        if !runs {
+            self.leave_out(&others, b"0");
         }
     }
 

@@ -589,6 +589,33 @@ fn a_rule_does_not_contradict_a_field() {
     assert_eq!(plain(&served.game_type).as_deref(), Some("dm"));
 }
 
+/// Clients read `scorelimit` in every type of match, and an anti-cheat from any of its keys.
+#[test]
+fn a_rule_contradicts_neither_the_limit_of_points_nor_the_anti_cheat() {
+    let mut status = ServerStatus::default();
+    status.game = Some("Quake3Arena".into());
+    status.game_type = Some("0".into());
+    status.score_limit = Some(8);
+    status.anti_cheat = Some(false);
+    let read = |status: &ServerStatus| serve(status, Detail::Full, &Service::new(Engine::Quake3));
+    let rule = |status: &ServerStatus, key| status.rules.get(key).map(|rule| rule.to_string());
+
+    status.rules.push("scorelimit", "20");
+    status.rules.push("fraglimit", "30");
+    status.rules.push("pb", "1");
+    status.rules.push("sv_NxAC", "0");
+    let served = read(&status);
+    assert_eq!(served.score_limit, Some(8));
+    assert_eq!(served.anti_cheat, Some(false));
+    assert_eq!(rule(&served, "fraglimit").as_deref(), Some("30"));
+    assert_eq!(rule(&served, "sv_NxAC").as_deref(), Some("0"));
+
+    status.rules = [("scorelimit", "")].into_iter().collect();
+    let served = read(&status);
+    assert_eq!(served.score_limit, Some(8));
+    assert_eq!(rule(&served, "fraglimit").as_deref(), Some("8"));
+}
+
 /// Infos by the format strings of xtnded/codextended (sv_main.c), callofduty4x/CoD4x_Server
 /// (src/sv_main.c) and auroramod/h1-mod (src/client/component/party.cpp).
 #[test]
