@@ -436,7 +436,7 @@ impl Writer<'_> {
         let number = self.match_number()?;
         match self.profile.match_of(&number)?.limit {
             Limit::Key(key) => Some(key),
-            // A reader can tell whether a modification runs, the number alone cannot.
+            // See [`Limit::StockKey`] for the reason that it is never written.
             Limit::StockKey(_) | Limit::None => None,
         }
     }

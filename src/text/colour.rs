@@ -240,10 +240,10 @@ pub(crate) fn may_have_codes(raw: &[u8], colours: Colours) -> bool {
 
 /// Iterator over the parts of a decoded text.
 struct Segments<'a> {
-    /// What is not read yet: of the whole text, or of the text that a link shows.
+    /// The unread rest of the whole text, or of the text that a link shows.
     rest: &'a str,
-    /// What follows the link whose text is being read; empty outside links. One place is enough,
-    /// because no link is inside another one: the first `^]` ends the outer one.
+    /// The text after the link whose text is being read; empty outside links. One place is enough:
+    /// no link is inside another one, because the first `^]` ends the outer one.
     after_link: &'a str,
     colours: Colours,
     colour: Option<Colour>,
