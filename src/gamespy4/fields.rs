@@ -6,7 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::engines::{Entry, Field, Known, Profile};
-use crate::model::{Charset, ServerStatus, Text, TextRef};
+#[cfg(feature = "serve")]
+use crate::model::ServerStatus;
+use crate::model::{Charset, Text, TextRef};
 use crate::text::number;
 
 /// Passes a macro the simple fields of a status, each with the meanings of its keys. They are read

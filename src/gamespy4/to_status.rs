@@ -7,8 +7,8 @@ use super::engines::{Field, Known, PlayerField, Profile};
 use super::fields::{Fields, Value, each_field};
 use super::mutators;
 use super::wire::form::Form;
-use super::wire::minecraft::{BASIC_KEYS, Basic, software};
-use super::wire::sections::{JustCause2Player, Pair};
+use super::wire::minecraft::software;
+use super::wire::sections::JustCause2Player;
 use crate::model::{
     ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
     listed_bots,
@@ -22,7 +22,7 @@ impl ToStatus for Answer {
         let port = basic.and_then(|basic| basic.port);
         let port_text = port.map(|port| port.to_string());
         let pairs = match &basic {
-            Some(basic) => pairs_of(basic, port_text.as_deref()),
+            Some(basic) => basic.pairs(port_text.as_deref()),
             None => self.rules().collect(),
         };
         let mut known = Known::new();
@@ -40,15 +40,6 @@ impl ToStatus for Answer {
         let status = status(self, &fields, rows, rules.build(style.colours));
         status.in_charset(self.charset)
     }
-}
-
-/// The texts of Minecraft's basic reply, with the keys of the full one.
-fn pairs_of<'a>(basic: &Basic<'a>, port: Option<&'a str>) -> Vec<Pair<'a>> {
-    let mut pairs = Vec::with_capacity(7);
-    pairs.extend(BASIC_KEYS.map(str::as_bytes).into_iter().zip(basic.texts));
-    pairs.extend(port.map(|port| (&b"hostport"[..], port.as_bytes())));
-    pairs.push((b"hostip", basic.address));
-    pairs
 }
 
 /// The status with these players, teams and rules.

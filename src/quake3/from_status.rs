@@ -3,11 +3,9 @@
 //! The format cannot carry some bytes: `\ ; "` become similar characters, and control bytes are
 //! removed. Quake 2 and QuakeWorld have a character set of their own, with fewer such bytes.
 
-use super::engines::{Limit, Modification, Names, Profile, RED_AND_BLUE, WrittenTeams};
+use super::engines::{Limit, Modification, Names, Profile, WrittenTeams};
 use super::keys::{Key, Keys, Known};
-use super::teams::{
-    has_scores_of, read_qcstatus_type, score_of, write_match_score, write_qcstatus,
-};
+use super::teams::{has_scores_of, read_qcstatus_type, write_qcstatus, write_teams};
 use super::values::value_of;
 use super::wire::infostring::{InfoString, InfoStringBuilder};
 use super::wire::siblings::Form;
@@ -70,7 +68,9 @@ pub(super) fn field_pairs(
         Detail::Full => {
             writer.put_limits();
             writer.put_anti_cheat();
-            writer.put_teams();
+            write_teams(profile.written.teams, &status.teams, |key, value| {
+                writer.put_key(key, Some(value));
+            });
         }
     }
     writer.fields
@@ -461,25 +461,6 @@ impl Writer<'_> {
         self.put_key_number(*written, Some(u8::from(runs)));
         if !runs {
             self.leave_out(&others, b"0");
-        }
-    }
-
-    /// Writes the teams, if they have keys of their own.
-    fn put_teams(&mut self) {
-        let teams = &self.status.teams;
-        match self.profile.written.teams {
-            WrittenTeams::RedAndBlue => {
-                for keys in &RED_AND_BLUE {
-                    if let [key, ..] = *keys.scores {
-                        self.put_key_number(key, score_of(teams, keys.id));
-                    }
-                }
-            }
-            WrittenTeams::MatchScore => {
-                let scores = write_match_score(teams);
-                self.put_key(Key::MatchScore, Some(&scores));
-            }
-            WrittenTeams::Qcstatus | WrittenTeams::None => {}
         }
     }
 }

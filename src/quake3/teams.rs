@@ -2,14 +2,61 @@
 
 use bytes::Bytes;
 
-use super::engines::{MATCH_SCORE_TEAMS, QCSTATUS_TEAMS};
+#[cfg(feature = "serve")]
+use super::engines::WrittenTeams;
+use super::engines::{MATCH_SCORE_TEAMS, QCSTATUS_TEAMS, RED_AND_BLUE};
+use super::keys::{Key, Known};
 #[cfg(feature = "serve")]
 use super::values::text;
 use crate::model::{Rules, Style, Team, Text};
 use crate::text::number;
 
+/// All teams, if the server names any. `has_teams`: whether the match is one of teams. `bytes`: the
+/// memory that names share.
+pub(super) fn read_teams(
+    known: &Known<'_>,
+    has_teams: bool,
+    bytes: &Bytes,
+    style: Style,
+) -> Vec<Team> {
+    if let Some(status) = known.get(Key::Qcstatus) {
+        return read_qcstatus_teams(status);
+    }
+    if let Some(scores) = known.get(Key::MatchScore) {
+        return read_match_score(scores, bytes, style);
+    }
+    let mut teams = Vec::new();
+    for keys in &RED_AND_BLUE {
+        let score = known.first_filled(keys.scores).and_then(number::integer);
+        let name = known.first_filled(keys.names);
+        // Servers name the teams in a match without teams, too.
+        let is_named = has_teams && name.is_some();
+        if score.is_some() || is_named {
+            let name = name.map(|name| Text::part(bytes, name, style));
+            teams.push(new_team(keys.id, name, score));
+        }
+    }
+    teams
+}
+
+/// Writes the scores of the teams, if they have keys of their own.
+#[cfg(feature = "serve")]
+pub(super) fn write_teams(written: WrittenTeams, teams: &[Team], mut put: impl FnMut(Key, &[u8])) {
+    match written {
+        WrittenTeams::RedAndBlue => {
+            for keys in &RED_AND_BLUE {
+                if let (Some(key), Some(score)) = (keys.scores.first(), score_of(teams, keys.id)) {
+                    put(*key, score.to_string().as_bytes());
+                }
+            }
+        }
+        WrittenTeams::MatchScore => put(Key::MatchScore, &write_match_score(teams)),
+        WrittenTeams::Qcstatus | WrittenTeams::None => {}
+    }
+}
+
 /// A team with this number.
-pub(super) fn new_team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
+fn new_team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
     Team {
         id: Some(id),
         name,
@@ -42,7 +89,7 @@ pub(super) fn read_qcstatus_type(status: &[u8]) -> Option<&[u8]> {
 ///
 /// After `::` come the names of a player's scores, those of a team's, then each team's number and
 /// scores. `!!` marks the score that decides.
-pub(super) fn read_qcstatus_teams(status: &[u8]) -> Vec<Team> {
+fn read_qcstatus_teams(status: &[u8]) -> Vec<Team> {
     let Some(separator) = status.windows(2).position(|pair| pair == b"::") else {
         return Vec::new();
     };
@@ -106,7 +153,7 @@ pub(super) fn has_scores_of(status: &[u8], teams: &[Team]) -> bool {
 
 /// The teams of a `g_match_score`, such as ` ALPHA: 3 BETA: 14`. `bytes`: the memory that names
 /// share.
-pub(super) fn read_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
+fn read_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
     let mut parts = scores.split(|&byte| byte == b':');
     let mut name = parts.next().unwrap_or_default().trim_ascii();
     let mut teams = Vec::new();
@@ -133,7 +180,7 @@ pub(super) fn read_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Ve
 
 /// A `g_match_score`, up to the first team that lacks its name or score.
 #[cfg(feature = "serve")]
-pub(super) fn write_match_score(teams: &[Team]) -> Vec<u8> {
+fn write_match_score(teams: &[Team]) -> Vec<u8> {
     let mut scores = Vec::new();
     for id in MATCH_SCORE_TEAMS {
         let Some(Team {

@@ -1,12 +1,12 @@
 //! Converts an answer into a [`ServerStatus`]. The engine's row has the meaning of each key.
 
 use super::answer::Answer;
-use super::engines::{Clients, Limit, Match, Names, Profile, RED_AND_BLUE, TeamKeys};
+use super::engines::{Clients, Limit, Match, Names, Profile};
 use super::keys::{Key, Keys, Known};
 use super::player_lines::Lines;
-use super::teams::{new_team, read_match_score, read_qcstatus_teams, read_qcstatus_type};
+use super::teams::{read_qcstatus_type, read_teams};
 use super::wire::siblings::Form;
-use crate::model::{RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots};
+use crate::model::{RulesBuilder, ServerStatus, Style, Text, ToStatus, listed_bots};
 use crate::options::Detail;
 use crate::text::number;
 
@@ -56,7 +56,7 @@ impl ToStatus for Answer {
             time_limit: reader.value(&profile.time_limit).and_then(number::minutes),
             score_limit: reader.score_limit(),
             players: players.into(),
-            teams: reader.teams(),
+            teams: read_teams(&known, reader.is_of_teams(), self.raw(), reader.style),
             rules: rules.build(reader.style.colours),
             completeness,
             verification: self.verification(),
@@ -268,6 +268,11 @@ impl<'a> Reader<'a> {
         limit.and_then(number::integer)
     }
 
+    /// Whether the type of match is one of teams.
+    fn is_of_teams(&self) -> bool {
+        self.current_match.is_some_and(|current| current.has_teams)
+    }
+
     /// The key of the limit that this type of match has.
     fn limit_key(&self) -> Option<Key> {
         match self.current_match?.limit {
@@ -275,34 +280,5 @@ impl<'a> Reader<'a> {
             Limit::StockKey(key) if !self.is_modified() => Some(key),
             Limit::StockKey(_) | Limit::None => None,
         }
-    }
-
-    /// All teams, if the server names any.
-    fn teams(&self) -> Vec<Team> {
-        if let Some(status) = self.known.get(Key::Qcstatus) {
-            return read_qcstatus_teams(status);
-        }
-        if let Some(scores) = self.known.get(Key::MatchScore) {
-            return read_match_score(scores, self.answer.raw(), self.style);
-        }
-        let teams = RED_AND_BLUE.iter().filter_map(|keys| self.team(keys));
-        teams.collect()
-    }
-
-    /// The team, if it has a score or, in a game of teams, a name.
-    fn team(&self, keys: &TeamKeys) -> Option<Team> {
-        let score = self.known.first_filled(keys.scores);
-        let score = score.and_then(number::integer);
-        let name = self.known.first_filled(keys.names);
-        let has_teams = self.current_match.is_some_and(|current| current.has_teams);
-        let is_named = has_teams && name.is_some();
-        if score.is_none() && !is_named {
-            return None;
-        }
-        Some(new_team(
-            keys.id,
-            name.map(|name| self.text_of(name)),
-            score,
-        ))
     }
 }

@@ -5,9 +5,8 @@ use bytes::Bytes;
 use super::engines::{Field, InfoEnd, KILLING_FLOOR, Profile, UT2003, UT2004};
 use super::fields::{self, Value, each_field};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL, Waves};
-use super::wire::lists::{PLAYER_NUM, PlayerRecord, STATS_ID};
 use super::wire::text::WireText;
-use crate::model::{Player, ServerStatus, Text, TextRef};
+use crate::model::{ServerStatus, Text, TextRef};
 use crate::options::Engine;
 use crate::text::number;
 
@@ -217,38 +216,5 @@ impl<'a> AddedFields<'a> {
             _ => self.others.extend(rules),
         }
         self.fields.push(field);
-    }
-}
-
-/// A player as it is written.
-#[derive(Debug, Clone)]
-pub(super) struct WirePlayer<'a> {
-    pub(super) name: WireText<'a>,
-    /// The record without the name.
-    pub(super) record: PlayerRecord<'static>,
-}
-
-/// The list of players.
-pub(super) fn players(status: &ServerStatus) -> impl Iterator<Item = WirePlayer<'_>> {
-    let numbered = status.players.iter().zip(1..);
-    numbered.map(|(player, position)| WirePlayer {
-        name: WireText::new(player.name.as_ref()),
-        record: record(player, position),
-    })
-}
-
-/// The record of a player. A player without a number gets its position as the number.
-fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
-    let extra = |key: &str| player.extra.get(key).map(TextRef::raw);
-    let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);
-    let player_num = extra(PLAYER_NUM).and_then(number::number);
-    let score = player.score.unwrap_or(0);
-    let nearest_score = if score < 0 { i32::MIN } else { i32::MAX };
-    PlayerRecord {
-        player_num: player_num.unwrap_or(position),
-        ping: player.ping.unwrap_or(0),
-        score: i32::try_from(score).unwrap_or(nearest_score),
-        stats_id: PlayerRecord::with_team(stats_id, player.team),
-        ..PlayerRecord::default()
     }
 }

@@ -161,6 +161,7 @@ mod fields;
 mod from_status;
 mod list_reply;
 mod lists;
+mod players;
 #[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::engines::{InfoEnd, PlayerForm, Profile};
 use super::from_status::{self, InfoRules};
+use super::players::write_players;
 use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList, XmpFields};
 use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
@@ -128,7 +129,7 @@ impl Writer<'_> {
         if request.command != Command::Rules {
             let form = PlayerForm::of_version(self.service.protocol_version);
             let xmp = (form == PlayerForm::WithPairs).then(XmpFields::default);
-            self.list(PLAYERS, from_status::players(status), |player, out| {
+            self.list(PLAYERS, write_players(status), |player, out| {
                 let record = PlayerRecord {
                     name: player.name.string(),
                     xmp,

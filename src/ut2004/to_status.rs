@@ -1,19 +1,15 @@
 //! Converts an answer into a [`ServerStatus`].
 
-use std::ops::Range;
-
 use bytes::Bytes;
 
 use super::answer::Answer;
 use super::engines::{Evidence, Profile};
 use super::fields::{self, Rule, text};
+use super::players::{read_players, read_teams};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
-use super::wire::lists::{PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, STATS_ID};
+use super::wire::lists::{PLAYERS, RULES};
 use super::wire::strings::FString;
-use crate::model::{
-    Charset, Colours, ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Team, ToStatus,
-};
-use crate::text::number;
+use crate::model::{Rules, RulesBuilder, ServerStatus, ToStatus};
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes. Fields of
@@ -28,13 +24,13 @@ impl ToStatus for Answer {
         let keys = pairs.iter().map(|(key, _)| key.raw());
         let profile = Profile::find(evidence(self, info.as_ref()), keys);
         let players = if self.lists_players() {
-            Some(player_list(&self.bytes, &records))
+            Some(read_players(&self.bytes, &records))
         } else {
             None
         };
         let mut status = ServerStatus {
             players: players.into(),
-            teams: teams(&self.bytes, &records),
+            teams: read_teams(&self.bytes, &records),
             rules: rules(&self.bytes, &pairs, info.as_ref()),
             completeness: self.completeness(),
             verification: self.verification(),
@@ -141,121 +137,4 @@ fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
     for (key, value) in pairs.iter() {
         rules.push_with(key.raw_text(), value.raw_text());
     }
-}
-
-fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
-    // All players share the keys and the texts of their numbers.
-    let mut texts = NumberTexts::with_room_for(records.len());
-    let player_num_key = texts.put_key(PLAYER_NUM);
-    let stats_id_key = texts.put_key(STATS_ID);
-    let mut numbers = Vec::with_capacity(records.len());
-    for record in records {
-        numbers.push(texts.put_numbers_of(record));
-    }
-    let texts = Bytes::from(texts.buffer);
-    let text_in = |range: &Range<usize>| texts.get(range.clone()).unwrap_or_default();
-    let mut extras = ExtrasBuilder::new(&texts, Charset::Latin1, records.len());
-    let mut players = Vec::with_capacity(records.len());
-    for (record, numbers) in records.iter().zip(&numbers) {
-        extras.push(text_in(&player_num_key), text_in(&numbers.player_num));
-        if let Some(stats_id) = &numbers.stats_id {
-            extras.push(text_in(&stats_id_key), text_in(stats_id));
-        }
-        push_pairs(record, &mut extras);
-        players.push(Player {
-            name: text(bytes, record.name),
-            score: Some(i64::from(record.score)),
-            ping: Some(record.ping),
-            team: record.team().map(i32::from),
-            extra: extras.take_part(),
-            ..Player::default()
-        });
-    }
-    let extra_fields = players.iter_mut().map(|player| &mut player.extra);
-    extras.complete(extra_fields, Colours::None);
-    players
-}
-
-/// The numbers of players that have no field in the model, as texts in one buffer.
-struct NumberTexts {
-    buffer: Vec<u8>,
-}
-
-/// The numbers of one player, by their ranges in the buffer.
-struct PlayerNumbers {
-    player_num: Range<usize>,
-    /// `None` if it is only a team's bit, because the model has the team.
-    stats_id: Option<Range<usize>>,
-}
-
-impl NumberTexts {
-    fn with_room_for(players: usize) -> Self {
-        // The two keys have 16 bytes, and the numbers on most servers 14 bytes or less.
-        let capacity = players.saturating_mul(14).saturating_add(16);
-        Self {
-            buffer: Vec::with_capacity(capacity),
-        }
-    }
-
-    fn put_key(&mut self, key: &str) -> Range<usize> {
-        let start = self.buffer.len();
-        self.buffer.extend_from_slice(key.as_bytes());
-        start..self.buffer.len()
-    }
-
-    fn put_number(&mut self, number: i64) -> Range<usize> {
-        let start = self.buffer.len();
-        number::put(number, &mut self.buffer);
-        start..self.buffer.len()
-    }
-
-    fn put_numbers_of(&mut self, record: &PlayerRecord<'_>) -> PlayerNumbers {
-        let player_num = self.put_number(record.player_num.into());
-        let is_only_team =
-            record.stats_id == PlayerRecord::with_team(0, record.team().map(i32::from));
-        let stats_id = if is_only_team {
-            None
-        } else {
-            Some(self.put_number(record.stats_id.into()))
-        };
-        PlayerNumbers {
-            player_num,
-            stats_id,
-        }
-    }
-}
-
-/// Adds the second number and the pairs of a player that has them.
-fn push_pairs(record: &PlayerRecord<'_>, extras: &mut ExtrasBuilder) {
-    let Some(xmp) = record.xmp else {
-        return;
-    };
-    extras.push(PLAYER_ID.as_bytes(), xmp.player_id.to_string().as_bytes());
-    for (key, value) in xmp.player_info.iter() {
-        extras.push_with(key.raw_text(), value.raw_text());
-    }
-}
-
-/// The teams named by a player's bits or by a team score, with names and scores if the list has
-/// team scores.
-fn teams(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Team> {
-    let mut teams = [None, None];
-    for record in records {
-        let pseudo = record.pseudo_team();
-        let Some(id) = record.team().or(pseudo) else {
-            continue;
-        };
-        let Some(team) = teams.get_mut(usize::from(id)) else {
-            continue;
-        };
-        let team = team.get_or_insert_with(|| Team {
-            id: Some(i32::from(id)),
-            ..Team::default()
-        });
-        if pseudo.is_some() {
-            team.name = Some(text(bytes, record.name));
-            team.score = Some(i64::from(record.score));
-        }
-    }
-    teams.into_iter().flatten().collect()
 }

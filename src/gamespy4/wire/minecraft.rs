@@ -153,6 +153,17 @@ pub(crate) struct Basic<'a> {
     pub(crate) is_regular: bool,
 }
 
+impl<'a> Basic<'a> {
+    /// The texts of the reply with the keys of the full one. `port` is its port as a text.
+    pub(crate) fn pairs(&self, port: Option<&'a str>) -> Vec<Pair<'a>> {
+        let mut pairs = Vec::with_capacity(7);
+        pairs.extend(BASIC_KEYS.map(str::as_bytes).into_iter().zip(self.texts));
+        pairs.extend(port.map(|port| (&b"hostport"[..], port.as_bytes())));
+        pairs.push((b"hostip", self.address));
+        pairs
+    }
+}
+
 /// Reads the body of a basic reply. The title reaches to the first NUL after which everything else
 /// fits exactly. If the last text is not an address, the title is assumed to hold no NUL.
 pub(crate) fn basic(body: &[u8]) -> Option<Basic<'_>> {
