@@ -246,10 +246,21 @@ fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool 
         .filter_map(|datagram| {
             Some((
                 number(&datagram.bytes, reply.protocol)?,
-                &datagram.bytes[..],
+                without_trailer(&datagram.bytes, reply.protocol),
             ))
         })
         .any(|(number, bytes)| *contents.entry(number).or_insert(bytes) != bytes)
+}
+
+/// The text of a datagram. A `queryid` of GameSpy v1 is no part of it, and some servers send the same
+/// one in all datagrams.
+pub(crate) fn without_trailer(datagram: &[u8], protocol: Protocol) -> &[u8] {
+    if protocol != Protocol::GameSpy1 {
+        return datagram;
+    }
+    let mark = br"\queryid\";
+    let start = datagram.windows(mark.len()).rposition(|part| part == mark);
+    &datagram[..start.unwrap_or(datagram.len())]
 }
 
 /// The reply that an answer consists of.

@@ -10,7 +10,7 @@ use queryport::{
 };
 
 use crate::client::AnyResult;
-use crate::evidence::{explain, is_cut_in_lines, replies};
+use crate::evidence::{explain, is_cut_in_lines, replies, without_trailer};
 use crate::forms::Form;
 use crate::network::Fault;
 use crate::play::{Family, Moment, Played};
@@ -256,12 +256,16 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
     let is_known = |name: &[u8]| {
         if let Server::Form(..) = family.server {
             // A name can contain the number of the reply.
-            let has_name = |sent: &[Bytes]| {
-                sent.concat()
-                    .windows(name.len().max(1))
-                    .any(|window| window == name)
+            let has_name = |sent: &[u8]| sent.windows(name.len().max(1)).any(|part| part == name);
+            // Another part of the name can be in the next datagram.
+            let texts = |sent: &[Bytes]| -> Vec<u8> {
+                let protocol = family.client.protocol;
+                let texts = sent.iter().map(|sent| without_trailer(sent, protocol));
+                texts.collect::<Vec<_>>().concat()
             };
-            return name.is_empty() || played.replies.iter().any(|(_, sent)| has_name(sent));
+            let mut replies = played.replies.iter();
+            return name.is_empty()
+                || replies.any(|(_, sent)| has_name(&sent.concat()) || has_name(&texts(sent)));
         }
         let next = |moment: &Moment| moment.names.range(name.to_vec()..).next().cloned();
         family
