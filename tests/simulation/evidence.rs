@@ -252,8 +252,8 @@ fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool 
         .any(|(number, bytes)| *contents.entry(number).or_insert(bytes) != bytes)
 }
 
-/// The text of a datagram. A `queryid` of GameSpy v1 is no part of it, and some servers send the same
-/// one in all datagrams.
+/// The text of a datagram, without the `queryid` of GameSpy v1. Some servers send one `queryid`
+/// in all datagrams.
 pub(crate) fn without_trailer(datagram: &[u8], protocol: Protocol) -> &[u8] {
     if protocol != Protocol::GameSpy1 {
         return datagram;
