@@ -373,7 +373,7 @@ impl Attempt {
             return Ok(Verdict::Done(self.join(dialect)?));
         }
         let may_lack_mark = matches!(dialect, Dialect::Minecraft | Dialect::JustCause2);
-        let is_only = fragments.len() == 1 && fragments.missing(0) == 0 && !fragments.is_mixed();
+        let is_only = fragments.is_only_first() && !fragments.is_mixed();
         if may_lack_mark && is_only {
             let answer = self.join(dialect)?;
             if answer.form() != Form::Sections {

@@ -97,7 +97,9 @@ fn is_left_out(
     required: &[Required<'_>],
 ) -> bool {
     let mut entries = required.iter().map(|written| written.entry);
-    let is_required = entries.clone().any(|entry| entry.key == key);
+    if entries.clone().any(|entry| entry.key == key) {
+        return true;
+    }
     let contradicts = match profile.field_of(key) {
         // The required keys of mutators take the place of all others.
         Some(Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses) => {
@@ -106,7 +108,7 @@ fn is_left_out(
         Some(field) => fields::is_contradicted(field, status, value),
         None => false,
     };
-    is_required || contradicts || profile.is_foreign_mark(key, value)
+    contradicts || profile.is_foreign_mark(key, value)
 }
 
 /// Writes the teams. Clients number them by their rows. A team far after the others has no row.

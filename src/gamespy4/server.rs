@@ -275,22 +275,21 @@ fn put_full(status: &ServerStatus, service: &Service, template: &mut Template) {
         Layout::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
         Layout::Sections | Layout::OneDatagram => service.max_reply,
     };
-    let with_lists = VALUE_LENGTHS.into_iter().find_map(|max_value| {
+    let with_longer_values = LONGER_VALUES.into_iter().find_map(|max_value| {
         let written = write_content(status, &served, max_value);
         largest_fitting(&Content::new(&written, served.layout), max_bytes)
     });
-    let reply = with_lists.or_else(|| largest_without_lists(status, &served, max_bytes));
+    let reply = with_longer_values.or_else(|| {
+        let written = write_content(status, &served, MIN_VALUE_LENGTH);
+        let shortest = Content::new(&written, served.layout);
+        largest_fitting(&shortest, max_bytes)
+            .or_else(|| largest_without_lists(&shortest, max_bytes))
+    });
     *template = reply.unwrap_or_default();
 }
 
 /// The reply with as many of the first keys as fit, without lists.
-fn largest_without_lists(
-    status: &ServerStatus,
-    served: &Served,
-    max_bytes: usize,
-) -> Option<Template> {
-    let written = write_content(status, served, MIN_VALUE_LENGTH);
-    let content = Content::new(&written, served.layout);
+fn largest_without_lists(content: &Content<'_>, max_bytes: usize) -> Option<Template> {
     let reply_with = |keys| largest_fitting(&content.first_keys(keys), max_bytes);
     let keys = highest(content.key_count(), |keys| reply_with(keys).is_some());
     reply_with(keys)
@@ -300,7 +299,7 @@ fn largest_without_lists(
 fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Template {
     let served = Served::of(service.engine);
     let room = service.max_reply.min(MAX_DATAGRAM);
-    for max_value in VALUE_LENGTHS {
+    for max_value in LONGER_VALUES {
         let written = write_content(status, &served, max_value);
         if Content::new(&written, served.layout).required_length() < room {
             return written;
@@ -310,9 +309,9 @@ fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Templat
 }
 
 /// The maximum lengths of the values of required keys, in bytes, in the order in which they are
-/// tried.
-const VALUE_LENGTHS: [usize; 6] = [MAX_VALUE, 600, 300, 150, 75, MIN_VALUE_LENGTH];
-/// The last of these. No number is longer.
+/// tried before [`MIN_VALUE_LENGTH`].
+const LONGER_VALUES: [usize; 5] = [MAX_VALUE, 600, 300, 150, 75];
+/// No number is longer.
 const MIN_VALUE_LENGTH: usize = 32;
 
 /// The largest reply that fits.

@@ -351,8 +351,8 @@ fn space_after_rows(next: Option<&&[u8]>) -> usize {
         return 2;
     };
     let first_row_or_end = values(next).next().unwrap_or(&[0]);
-    let end_and_header = name(next).len().saturating_add(2);
-    end_and_header.saturating_add(first_row_or_end.len())
+    // The end of the column before takes as many bytes as the end of this one.
+    length_without_rows(next).saturating_add(first_row_or_end.len())
 }
 
 /// The keys that have an id in every game (QR2 SDK, qr2regkeys.c), from id 1 on. Games define

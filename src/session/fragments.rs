@@ -199,6 +199,11 @@ impl Fragments {
         }
     }
 
+    /// Whether the fragment with the number 0 is the only one that has arrived.
+    pub(crate) fn is_only_first(&self) -> bool {
+        matches!(&self.parts[..], [only] if only.number == 0)
+    }
+
     /// The number of fragments that have arrived.
     pub(crate) fn len(&self) -> usize {
         self.parts.len()

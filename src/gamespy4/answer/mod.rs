@@ -130,8 +130,7 @@ impl Answer {
         let limits = &fragments.limits;
         let missing_fragments = fragments.missing(0);
         let has_last = fragments.last().is_some();
-        let is_single = fragments.len() == 1 && missing_fragments == 0;
-        let reading_of_single = if is_single {
+        let reading_of_single = if fragments.is_only_first() {
             single::numbered(&bytes, dialect, has_last, limits)?
         } else {
             None

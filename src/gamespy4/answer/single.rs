@@ -55,18 +55,17 @@ fn minecraft_full(full: &Full<'_>, limits: &Limits) -> Result<Reading, ParseErro
     let max_cells = names.unwrap_or_default().min(limits.max_players());
     reading.index = Index::with_room(full.spans.len(), 1, max_cells);
     push_pairs(full, limits, &mut reading.index)?;
+    if !full.has_pairs_end {
+        reading.mark_missing(SERVER, SERVER);
+    }
     match &full.players {
         Some(players) => {
-            if !full.has_pairs_end {
-                reading.mark_missing(SERVER, SERVER);
-            }
             read_players(players, limits, &mut reading)?;
             if !players.rest.is_empty() {
                 reading.index.unread = Some(BODY_AT.saturating_add(full.names_end()));
             }
         }
-        None if full.has_pairs_end => reading.mark_missing(PLAYERS, TEAMS),
-        None => reading.mark_missing(SERVER, TEAMS),
+        None => reading.mark_missing(PLAYERS, TEAMS),
     }
     Ok(reading)
 }

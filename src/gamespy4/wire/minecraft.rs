@@ -104,14 +104,13 @@ pub(crate) fn title(title: &str, version: &str) -> Vec<u8> {
         .split('.')
         .map(|part| number::leading(part.as_bytes()).unwrap_or_default());
     let writes_utf8 = numbers.ge([1, 21, 11]);
-    let one_byte_each: Option<Vec<u8>> = title
-        .chars()
-        .map(|character| u8::try_from(u32::from(character)).ok())
-        .collect();
-    let mut bytes = match one_byte_each {
-        Some(bytes) if !writes_utf8 => bytes,
-        _ => title.as_bytes().to_vec(),
+    let byte = |character| u8::try_from(u32::from(character)).ok();
+    let one_byte_each: Option<Vec<u8>> = if writes_utf8 {
+        None
+    } else {
+        title.chars().map(byte).collect()
     };
+    let mut bytes = one_byte_each.unwrap_or_else(|| title.as_bytes().to_vec());
     bytes.retain(|&byte| byte != 0);
     bytes
 }

@@ -57,7 +57,6 @@ fn attack(subjects: Vec<Subject>) {
     let (name, replayed) = target
         .split_once(':')
         .map_or((&*target, None), |(name, one)| (name, Some(one)));
-    let tries = setting("TRIES", 1);
     let seconds = (setting("MINUTES", 0.2) * 60.0) as u32;
     let is_short = seconds <= 60;
     let packets = if is_short { 15_000 } else { u32::MAX };
@@ -65,11 +64,13 @@ fn attack(subjects: Vec<Subject>) {
         "protocol, dialect | figure | value | bytes out/in | regulars answered | packets | attacker"
     );
     let mut missed = Vec::new();
-    let mut known: Vec<String> = match replayed {
-        Some(one) => vec![one.to_owned()],
-        None => KNOWN.iter().map(|known| (*known).to_owned()).collect(),
+    let (mut known, tries): (Vec<String>, u32) = match replayed {
+        Some(one) => (vec![one.to_owned()], 0),
+        None => {
+            let known = KNOWN.iter().map(|known| (*known).to_owned());
+            (known.collect(), setting("TRIES", 1))
+        }
     };
-    let tries = if replayed.is_some() { 0 } else { tries };
     for subject in subjects
         .iter()
         .filter(|subject| subject.name.contains(name))
