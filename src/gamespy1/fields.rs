@@ -291,11 +291,13 @@ pub(super) fn read_bot_mark(row: &[Field<'_>]) -> Option<bool> {
 /// Appends the mark, unless the player's extra fields contain it.
 #[cfg(feature = "serve")]
 pub(super) fn put_bot_mark(player: &Player, index: i32, out: &mut Vec<u8>) {
-    let is_in_extra = player.extra.get(BOT_MARK).is_some();
-    match player.bot {
-        Some(true) if !is_in_extra => put_row(BOT_MARK, index, b"bot", out),
-        Some(false) if !is_in_extra => put_row(BOT_MARK, index, b"false", out),
-        _ => {}
+    let mark: &[u8] = match player.bot {
+        Some(true) => b"bot",
+        Some(false) => b"false",
+        None => return,
+    };
+    if player.extra.get(BOT_MARK).is_none() {
+        put_row(BOT_MARK, index, mark, out);
     }
 }
 

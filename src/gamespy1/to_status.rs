@@ -49,7 +49,7 @@ impl ToStatus for Answer {
         status.player_count = counts.players;
         status.bot_count = counts.bots;
         status.former_players = reader.take_former(&mut players, &parts.players);
-        if parts.has_player_list {
+        if parts.has_player_list(self.asked()) {
             status.players = players.into();
         }
         status.rules = parts.rules.build(fields.style.colours);
@@ -63,8 +63,6 @@ impl ToStatus for Answer {
 struct Parts<'a> {
     values: Values<'a>,
     players: Vec<Row<'a>>,
-    /// Whether a list of players was sent. An empty one shows only if it was requested.
-    has_player_list: bool,
     teams: Vec<Row<'a>>,
     /// Whether there are rows with `playername` and with `teamname`.
     has_named_sides: bool,
@@ -106,7 +104,6 @@ impl<'a> Parts<'a> {
         let mut parts = Self {
             values,
             players,
-            has_player_list: false,
             teams,
             has_named_sides,
             rules,
@@ -128,10 +125,9 @@ impl<'a> Parts<'a> {
     fn divide_players(&mut self, answer: &Answer, own_echo: &OwnEcho<'_>) {
         let asked = answer.asked();
         if are_teams(&self.players, asked) {
+            std::mem::swap(&mut self.teams, &mut self.players);
             // The rows with a mark of teams follow.
-            let marked = std::mem::take(&mut self.teams);
-            self.teams = std::mem::take(&mut self.players);
-            self.teams.extend(marked);
+            self.teams.append(&mut self.players);
         }
         let rows = self.players.len();
         self.players.retain(|row| row.name().is_some());
@@ -140,8 +136,12 @@ impl<'a> Parts<'a> {
             // such rows, so the pairs are read again only then.
             self.rules = rules_and_other_rows(answer, &self.players, own_echo);
         }
+    }
+
+    /// Whether a list of players was sent. An empty one shows only if it was requested.
+    fn has_player_list(&self, asked: &Asked) -> bool {
         let lacks_players = self.completeness.lacks(Part::Players);
-        self.has_player_list = !self.players.is_empty() || (asked.players && !lacks_players);
+        !self.players.is_empty() || (asked.players && !lacks_players)
     }
 }
 

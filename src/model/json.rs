@@ -174,8 +174,8 @@ impl Serialize for As<TextRef<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = self.part;
         let plain = text.plain();
-        let is_plain = plain.as_bytes() == text.raw() && text.style() == Style::default();
-        if self.form == Form::Plain || is_plain {
+        let is_plain = || plain.as_bytes() == text.raw() && text.style() == Style::default();
+        if self.form == Form::Plain || is_plain() {
             return serializer.serialize_str(&plain);
         }
         let raw: String = text

@@ -469,11 +469,6 @@ impl Profile {
         detail == Detail::Full || self.info_slots == InfoSlots::All
     }
 
-    /// Whether the key `clients` of a reply does not count bots.
-    pub(crate) fn leaves_bots_out(&self, detail: Detail) -> bool {
-        detail == Detail::Short && self.clients == Clients::People
-    }
-
     /// Whether a folder is the game's own, not a modification.
     pub(crate) fn is_base_folder(&self, folder: &[u8]) -> bool {
         let mut folders = self.base_folders.iter();

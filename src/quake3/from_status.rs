@@ -3,7 +3,7 @@
 //! The format cannot carry some bytes: `\ ; "` become similar characters, and control bytes are
 //! removed. Quake 2 and QuakeWorld have a character set of their own, with fewer such bytes.
 
-use super::engines::{Limit, Modification, Names, Profile, WrittenTeams};
+use super::engines::{Clients, Limit, Modification, Names, Profile, WrittenTeams};
 use super::keys::{Key, Keys, Known};
 use super::teams::{has_scores_of, read_qcstatus_type, write_qcstatus, write_teams};
 use super::values::value_of;
@@ -181,7 +181,7 @@ impl Writer<'_> {
     /// The key `clients` of an `infoResponse`.
     fn clients(&self) -> Option<u32> {
         let online = self.status.online()?;
-        if self.profile.leaves_bots_out(Detail::Short) {
+        if self.profile.clients == Clients::People {
             let bots = self.status.bot_count.unwrap_or(0);
             return Some(online.saturating_sub(bots));
         }

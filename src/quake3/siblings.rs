@@ -30,8 +30,7 @@ pub(super) fn encode(
     // The line feed after the infostring.
     let room = room.saturating_sub(1).min(MAX_INFO);
     let mut text = Vec::new();
-    let wants_info = !is_quake_world || wanted.has(Wanted::INFO);
-    if wants_info {
+    if wanted.has(Wanted::INFO) {
         let Some(info) = infostring(profile.form, status, service, room) else {
             return;
         };

@@ -67,7 +67,7 @@ fn new_team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
 
 /// The score of the team with this number.
 #[cfg(feature = "serve")]
-pub(super) fn score_of(teams: &[Team], id: i32) -> Option<i64> {
+fn score_of(teams: &[Team], id: i32) -> Option<i64> {
     team(teams, id)?.score
 }
 
@@ -113,9 +113,13 @@ fn read_qcstatus_teams(status: &[u8]) -> Vec<Team> {
 /// The team's number on player lines, from its number in a `qcstatus`.
 fn id_of_qcstatus(number: &[u8]) -> Option<i32> {
     let number: i32 = number::number(number)?;
-    let mut teams = (1..).zip(QCSTATUS_TEAMS);
-    let (id, _) = teams.find(|(_, known)| *known == number)?;
+    let (id, _) = qcstatus_teams().find(|(_, known)| *known == number)?;
     Some(id)
+}
+
+/// The teams with their numbers on player lines and in a `qcstatus`.
+fn qcstatus_teams() -> impl Iterator<Item = (i32, i32)> {
+    (1..).zip(QCSTATUS_TEAMS)
 }
 
 /// A `qcstatus` of the type of match, the game's version and the teams' scores.
@@ -130,7 +134,7 @@ pub(super) fn write_qcstatus(game_type: &Text, version: Option<&Text>, teams: &[
     let name = [b"score", DECIDES].concat();
     status.extend_from_slice(b"::");
     status.extend_from_slice(&name);
-    let scored = (1..).zip(QCSTATUS_TEAMS).filter_map(|(id, number)| {
+    let scored = qcstatus_teams().filter_map(|(id, number)| {
         let score = score_of(teams, id)?;
         Some(format!(":{number}:{score}"))
     });
@@ -147,8 +151,7 @@ pub(super) fn write_qcstatus(game_type: &Text, version: Option<&Text>, teams: &[
 #[cfg(feature = "serve")]
 pub(super) fn has_scores_of(status: &[u8], teams: &[Team]) -> bool {
     let read = read_qcstatus_teams(status);
-    let mut ids = (1..).zip(QCSTATUS_TEAMS).map(|(id, _)| id);
-    ids.all(|id| score_of(&read, id) == score_of(teams, id))
+    qcstatus_teams().all(|(id, _)| score_of(&read, id) == score_of(teams, id))
 }
 
 /// The teams of a `g_match_score`, such as ` ALPHA: 3 BETA: 14`. `bytes`: the memory that names

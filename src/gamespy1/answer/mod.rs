@@ -6,7 +6,7 @@ pub(super) use self::asked::Asked;
 use self::reassembly::{Body, Reassembly, has_repeats};
 pub use self::rows::Row;
 use self::rows::{RowFields, Rows};
-use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS, UNKNOWN};
+use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS};
 use super::wire::{Fields, RowKey, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -297,7 +297,7 @@ pub fn region(status: &ServerStatus) -> Option<&'static str> {
 
 fn region_of(known: &Known<'_>) -> Option<&'static str> {
     let number: usize = known.get(Key::Location).and_then(number::number)?;
-    let profile = Profile::of_keys(known).unwrap_or(&UNKNOWN);
+    let profile = Profile::of(known, false);
     if !profile.has_regions {
         return None;
     }
