@@ -121,12 +121,12 @@ impl<'a> HostAndPort<'a> {
             text: text.to_owned(),
             why,
         };
-        let is_bare_ip = text.parse::<IpAddr>().is_ok() || is_scoped(text);
+        let is_bare_ip = || text.parse::<IpAddr>().is_ok() || is_scoped(text);
         let (host, after_host) = match text.strip_prefix('[') {
             Some(bracketed) => bracketed
                 .split_once(']')
                 .ok_or_else(|| bad("no closing bracket"))?,
-            None if is_bare_ip => (text, ""),
+            None if is_bare_ip() => (text, ""),
             None => text.split_at(text.find(':').unwrap_or(text.len())),
         };
         let port = parse_port(after_host).map_err(bad)?;

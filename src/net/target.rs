@@ -203,15 +203,15 @@ impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
 /// The same server at its query port. The given port is the one for players.
 #[cfg(feature = "games")]
 fn at_query_port(game: &Game, server: Server) -> Result<Server, Error> {
-    let given_port = server.given_port()?;
-    let port = query_port(game, given_port, &server)?;
-    match server {
-        Server::Address(mut address) => {
-            address.set_port(port);
+    match &server {
+        Server::Address(address) => {
+            let mut address = *address;
+            address.set_port(query_port(game, server.given_port()?, &server)?);
             Ok(address.into())
         }
         Server::Name(name) => {
-            let host = HostAndPort::parse(&name)?.host;
+            let HostAndPort { host, port } = HostAndPort::parse(name)?;
+            let port = query_port(game, port, &server)?;
             Ok((host, port).into())
         }
     }

@@ -123,7 +123,7 @@ impl Admission {
         let Some(rate) = &mut self.rate else {
             return;
         };
-        if let RateChange::CutForDelay { rtt } = rate.review(passed, &mut self.rtts) {
+        if let Some(rtt) = rate.review(passed, &mut self.rtts) {
             // The next review counts replies to requests at the new rate. They arrive a round trip
             // later.
             self.interval_start = after(now, rtt);
@@ -403,18 +403,6 @@ struct RateControl {
     has_drops: bool,
 }
 
-/// The outcome of a review.
-enum RateChange {
-    Nothing,
-    Growth,
-    /// The kernel dropped datagrams.
-    CutForDrops,
-    /// Round trips became as long as this.
-    CutForDelay {
-        rtt: Duration,
-    },
-}
-
 impl RateControl {
     const fn new(rate: f64) -> Self {
         Self {
@@ -426,28 +414,29 @@ impl RateControl {
         }
     }
 
-    /// Changes the rate by the bytes, drops and round trips since the latest review.
-    fn review(&mut self, passed: Duration, rtts: &mut RttWindow) -> RateChange {
+    /// Changes the rate by the bytes, drops and round trips since the latest review. Returns the
+    /// present round-trip time if it was cut because that is too long.
+    fn review(&mut self, passed: Duration, rtts: &mut RttWindow) -> Option<Duration> {
         let arrival_rate = std::mem::take(&mut self.received) / passed.as_secs_f64();
         let has_drops = std::mem::take(&mut self.has_drops);
         let was_limiting = std::mem::take(&mut self.was_limiting);
         let shortest_rtt = rtts.shortest.take();
         if !was_limiting {
-            return RateChange::Nothing;
+            return None;
         }
         if let Some(rtt) = shortest_rtt
             && rtts.is_delayed(rtt)
         {
             self.cut(arrival_rate / 2.0);
             rtts.accept_delay(rtt);
-            return RateChange::CutForDelay { rtt };
+            return Some(rtt);
         }
         if has_drops {
             self.cut(self.rate / 2.0);
-            return RateChange::CutForDrops;
+        } else {
+            self.grow();
         }
-        self.grow();
-        RateChange::Growth
+        None
     }
 
     /// Lowers the rate to this one, but not above half or below an eighth of the present rate.

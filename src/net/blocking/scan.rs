@@ -135,8 +135,9 @@ impl<'a> Scan<'a> {
                 Err(_) => _ = self.sockets.take_errors(),
             }
         }
+        let now = Std::now();
         for server in self.sockets.unreachable.drain(..) {
-            scanner.handle_unreachable(Std::now(), server);
+            scanner.handle_unreachable(now, server);
         }
     }
 }

@@ -236,7 +236,7 @@ impl Outbox {
         // A copy, so that nothing is counted yet.
         let mut share = self.sources.get(source);
         share.add(now, &self.lists_rate, waiting);
-        share.is_ready(now, &self.lists_rate, 1)
+        share.has_space(now, &self.lists_rate)
     }
 
     /// Appends the next datagram of the first list; `None` when there is none, or not now.
