@@ -293,6 +293,7 @@ impl Profile {
     }
 
     /// The family, if the keys alone show one.
+    #[cfg(feature = "serve")]
     pub(crate) fn of_keys(known: &Known<'_>) -> Option<&'static Self> {
         Self::find(known, false)
     }
