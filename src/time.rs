@@ -12,11 +12,6 @@ pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<In
     one.into_iter().chain(other).min()
 }
 
-/// The later of two times that may be missing; `None` if both are missing.
-pub(crate) fn later(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    one.into_iter().chain(other).max()
-}
-
 /// The time type of the state machines: [`std::time::Instant`] if the standard library has a clock.
 ///
 /// On `wasm32-unknown-unknown`, which has none, it is a type of this crate: the time since any

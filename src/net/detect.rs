@@ -270,8 +270,17 @@ const MAX_ATTEMPTS: usize = 32;
 #[derive(Debug, Clone, Copy)]
 struct Attempt {
     candidate: Candidate,
-    /// Ignore its port.
+    /// The port does not count, see [`Self::peer`].
     host: SocketAddr,
+}
+
+impl Attempt {
+    /// The address of the host at the candidate's port.
+    fn peer(&self) -> SocketAddr {
+        let mut peer = self.host;
+        peer.set_port(self.candidate.port);
+        peer
+    }
 }
 
 /// Queries that start one after the other.
@@ -333,16 +342,13 @@ impl<'a, I: Io> Staggered<'a, I> {
             if is_over || have_all_ended {
                 return None;
             }
-            let ended = match next_attempt {
-                Some(attempt) if !self.is_full => {
-                    if self.next_at <= now {
-                        self.start(attempt, now)
-                    } else {
-                        let until_next = earlier(until, Some(self.next_at));
-                        self.running.step_until(until_next).await
-                    }
+            let ended = match next_attempt.filter(|_| !self.is_full) {
+                Some(attempt) if self.next_at <= now => self.start(attempt, now),
+                Some(_) => {
+                    let until_next = earlier(until, Some(self.next_at));
+                    self.running.step_until(until_next).await
                 }
-                _ => self.running.step_until(until).await,
+                None => self.running.step_until(until).await,
             };
             if let Some(ended) = ended {
                 return self.end(ended);
@@ -352,17 +358,14 @@ impl<'a, I: Io> Staggered<'a, I> {
 
     /// Starts a query. Returns its end if it ends immediately.
     fn start(&mut self, attempt: Attempt, now: Instant) -> Option<Ended<Answer>> {
-        let Attempt {
-            candidate,
-            mut host,
-        } = attempt;
-        host.set_port(candidate.port);
-        let nonce = self.client.nonce(host);
+        let candidate = attempt.candidate;
+        let peer = attempt.peer();
+        let nonce = self.client.nonce(peer);
         let query = StatusQuery::new(candidate.protocol, nonce, &candidate.options);
         let client_timing = self.client.timing;
         let left = self.deadline.saturating_duration_since(now);
         let timing = client_timing.with_timeout(client_timing.timeout().min(left));
-        let session = Session::new(query, host, timing, now);
+        let session = Session::new(query, peer, timing, now);
         let number = self.started;
         let started = self.running.start(number, session);
         self.next_at = after(now, self.gap);
@@ -393,8 +396,7 @@ impl<'a, I: Io> Staggered<'a, I> {
         if has_started_some {
             return None;
         }
-        let mut peer = next.host;
-        peer.set_port(next.candidate.port);
+        let peer = next.peer();
         let waited = I::now().saturating_duration_since(asked_at);
         let error = QueryError::Timeout {
             requests: 0,

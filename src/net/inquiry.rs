@@ -350,7 +350,8 @@ impl Inquiry {
             self.report_all(&new);
             if let Some(ended) = ended {
                 let list = ended.result?.answer;
-                // The list has all servers in the order in which they were taken.
+                // The conversation that ended is not among `conversations` any more. Its list has
+                // all servers, first those that were taken.
                 let not_reported = list.servers.get(reported..).unwrap_or_default();
                 self.report_all(not_reported);
                 return Ok(list);

@@ -143,7 +143,7 @@ impl Admission {
     /// Counts a request, and returns its number.
     pub(super) fn sent(&mut self, now: Instant) -> u64 {
         self.silence.since.get_or_insert(now);
-        let request = self.slots.hold(now);
+        let request = self.slots.assign(now);
         let is_full = self.is_full();
         if let Some(rate) = &mut self.rate {
             rate.was_limiting |= is_full;
@@ -307,7 +307,7 @@ impl Slots {
     }
 
     /// Gives a slot to a new request, and returns its number.
-    fn hold(&mut self, now: Instant) -> u64 {
+    fn assign(&mut self, now: Instant) -> u64 {
         self.latest = self.latest.saturating_add(1);
         self.held.insert(self.latest, now);
         self.latest
@@ -414,8 +414,8 @@ impl RateControl {
         }
     }
 
-    /// Changes the rate by the bytes, drops and round trips since the latest review. Returns the
-    /// present round-trip time if it was cut because that is too long.
+    /// Changes the rate by the bytes, drops and round trips since the latest review. If longer
+    /// round trips made it fall, returns the present one.
     fn review(&mut self, passed: Duration, rtts: &mut RttWindow) -> Option<Duration> {
         let arrival_rate = std::mem::take(&mut self.received) / passed.as_secs_f64();
         let has_drops = std::mem::take(&mut self.has_drops);

@@ -13,7 +13,7 @@ use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
 use crate::exclusive::Exclusive;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
-use crate::time::{Duration, Instant, earlier, later};
+use crate::time::{Duration, Instant, earlier};
 
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address
 /// space, with the same five methods.
@@ -194,17 +194,9 @@ struct Query<C: Conversation> {
     request: u64,
 }
 
-/// A host that only a limited number of queries may be sent to at a time.
-struct LimitedHost {
-    addresses: RangeInclusive<SocketAddr>,
-    max_queries: u16,
-}
-
-impl LimitedHost {
-    /// The first address, which identifies the host.
-    fn first(&self) -> IpAddr {
-        self.addresses.start().ip()
-    }
+/// The addresses of a server's host. The first one identifies the host.
+fn host_of(peer: SocketAddr) -> RangeInclusive<SocketAddr> {
+    network(peer.ip(), Prefix::HOST)
 }
 
 /// The time at which a query must be called again. Timers sort by time.
@@ -385,8 +377,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether every target was pulled and every result taken.
     pub fn is_finished(&self) -> bool {
-        let is_open = !matches!(self.targets, Targets::Closed);
-        let has_target = is_open || !self.ready.is_empty() || !self.waiting.is_empty();
+        let has_target = self.is_open() || !self.ready.is_empty() || !self.waiting.is_empty();
         !has_target && self.addresses.is_empty() && self.refused.is_empty()
     }
 
@@ -432,17 +423,18 @@ impl<C: Conversation> Scanner<C> {
     fn blocked_until(&self, now: Instant) -> Option<Instant> {
         let by_bounds = self.bounds.blocked_until(now);
         let by_admission = self.admission.blocked_until(now);
-        later(by_bounds, by_admission)
+        // `None` is less than any time, so this is the later one if both are there.
+        by_bounds.max(by_admission)
     }
 
     /// Whether a request waits for space in the receive buffer, and for nothing else.
     #[cfg(feature = "tokio")]
-    pub(crate) fn waits_for_room(&self) -> bool {
-        let Some(has_room_at) = self.admission.blocked_until(self.now) else {
+    pub(crate) fn waits_for_space(&self) -> bool {
+        let Some(has_space_at) = self.admission.blocked_until(self.now) else {
             return false;
         };
         let by_bounds = self.bounds.blocked_until(self.now);
-        let waits_for_bounds = by_bounds.is_some_and(|ready_at| ready_at > has_room_at);
+        let waits_for_bounds = by_bounds.is_some_and(|ready_at| ready_at > has_space_at);
         self.may_send() && !waits_for_bounds
     }
 
@@ -460,8 +452,13 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether another target would be queried at once.
     pub(crate) fn wants_target(&self) -> bool {
-        let is_open = !matches!(self.targets, Targets::Closed);
-        is_open && !self.is_full() && self.ready.is_empty() && self.waiting.len() < MAX_WAITING
+        let may_wait = self.waiting.len() < MAX_WAITING;
+        self.is_open() && !self.is_full() && self.ready.is_empty() && may_wait
+    }
+
+    /// Whether more targets may come.
+    const fn is_open(&self) -> bool {
+        !matches!(self.targets, Targets::Closed)
     }
 
     /// Adds a target, if [one is wanted](Self::wants_target). Its result will have this `index`. If
@@ -508,11 +505,12 @@ impl<C: Conversation> Scanner<C> {
     /// Counts a query of this server's host. Returns `false`, and counts nothing, if the host
     /// already has as many as allowed.
     fn enter_host(&mut self, peer: SocketAddr) -> bool {
-        let Some(host) = self.limited_host(peer) else {
+        let Some(max_queries) = self.max_queries(peer) else {
             return true;
         };
-        let count = self.hosts.entry(host.first()).or_default();
-        if *count >= host.max_queries {
+        let first_address = host_of(peer).start().ip();
+        let count = self.hosts.entry(first_address).or_default();
+        if *count >= max_queries {
             return false;
         }
         *count = count.saturating_add(1);
@@ -521,17 +519,18 @@ impl<C: Conversation> Scanner<C> {
 
     /// Ends a query of this server's host. A target that waits for the host takes its place.
     fn leave_host(&mut self, peer: SocketAddr) {
-        let Some(host) = self.limited_host(peer) else {
+        if self.max_queries(peer).is_none() {
             return;
-        };
-        let first = host.first();
-        let mut waiting = self.waiting.range(host.addresses);
+        }
+        let host = host_of(peer);
+        let first_address = host.start().ip();
+        let mut waiting = self.waiting.range(host);
         let next = waiting.next().map(|(peer, _)| *peer);
         if let Some(target) = next.and_then(|peer| self.waiting.remove(&peer)) {
             self.ready.push_back(target);
             return;
         }
-        if let Entry::Occupied(mut count) = self.hosts.entry(first) {
+        if let Entry::Occupied(mut count) = self.hosts.entry(first_address) {
             *count.get_mut() = count.get().saturating_sub(1);
             if *count.get() == 0 {
                 count.remove();
@@ -539,16 +538,12 @@ impl<C: Conversation> Scanner<C> {
         }
     }
 
-    /// The host of `peer`, if the number of its queries is limited.
-    fn limited_host(&self, peer: SocketAddr) -> Option<LimitedHost> {
-        let max_queries = self.options.per_host?;
+    /// How many queries may be under way to the host of `peer`; `None` for any number.
+    fn max_queries(&self, peer: SocketAddr) -> Option<u16> {
         if peer.ip().is_loopback() {
             return None;
         }
-        Some(LimitedHost {
-            addresses: network(peer.ip(), Prefix::HOST),
-            max_queries,
-        })
+        self.options.per_host
     }
 
     /// Takes targets from the iterator until one is ready.
@@ -631,7 +626,7 @@ impl<C: Conversation> Scanner<C> {
         self.update(id, |query, admission| {
             transmit = query.session.poll_transmit(now, out);
             if transmit.is_some() {
-                // The slot of its request before was freed when that one's wait ended.
+                // The slot of its previous request was freed when the wait for that reply ended.
                 query.request = admission.sent(now);
             }
         });

@@ -119,10 +119,8 @@ impl Fragments {
         }
 
         let known_mark = self.end_mark.filter(|mark| mark.number == known.number);
-        let has_mark = known_mark.is_some();
-        let has_mark_alone = known_mark.is_some_and(|mark| mark.is_alone);
         let bytes = self.bytes.saturating_add(body.len());
-        let lacks_text = has_mark_alone && known.body.is_empty();
+        let lacks_text = known_mark.is_some_and(|mark| mark.is_alone) && known.body.is_empty();
         let adds_text = lacks_text && !is_last && bytes <= self.limits.max_answer_bytes();
         if adds_text {
             known.body = body;
@@ -130,10 +128,11 @@ impl Fragments {
             return;
         }
 
-        let is_copy = if has_mark_alone {
-            is_mark_alone || (!is_last && known.body == body)
-        } else {
-            is_last == has_mark && known.body == body
+        let is_copy = match known_mark {
+            // Text and mark came in two datagrams.
+            Some(mark) if mark.is_alone => is_mark_alone || (!is_last && known.body == body),
+            Some(_) => is_last && known.body == body,
+            None => !is_last && known.body == body,
         };
         if !is_copy {
             self.has_contradiction = true;
@@ -147,10 +146,10 @@ impl Fragments {
     }
 
     fn has_fragment_after_end(&self) -> bool {
-        let (Some(last), Some(highest)) = (self.last(), self.parts.last()) else {
+        let (Some(end), Some(highest)) = (self.end_number(), self.parts.last()) else {
             return false;
         };
-        highest.number > last
+        highest.number > end
     }
 
     /// Whether every fragment from `base` to the end mark has arrived, and nothing shows a second
@@ -179,7 +178,7 @@ impl Fragments {
     }
 
     /// The number of the fragment with the end mark, once it has arrived.
-    pub(crate) fn last(&self) -> Option<u32> {
+    pub(crate) fn end_number(&self) -> Option<u32> {
         self.end_mark.map(|mark| mark.number)
     }
 
@@ -230,7 +229,11 @@ mod tests {
         fragments.insert(2, body("b"), false).unwrap();
         fragments.insert(2, body("b"), false).unwrap();
         assert_eq!(
-            (fragments.missing(1), fragments.missing(2), fragments.last()),
+            (
+                fragments.missing(1),
+                fragments.missing(2),
+                fragments.end_number()
+            ),
             (2, 1, Some(4))
         );
         assert!(!fragments.is_complete(1));

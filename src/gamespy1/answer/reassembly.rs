@@ -317,7 +317,7 @@ impl Reply {
     /// Whether a datagram has the end mark of the whole reply. A mark without a value does not
     /// count, because it is in every datagram.
     fn has_end_mark(&self) -> bool {
-        self.parts.last().is_some()
+        self.parts.end_number().is_some()
     }
 
     /// Whether the last fragment has arrived, judging by end marks.

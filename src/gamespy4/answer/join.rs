@@ -67,7 +67,7 @@ pub(super) fn join<'a>(bytes: &'a [u8], fragments: &Fragments) -> Vec<Part<'a>> 
     for (number, datagram) in fragments.iter() {
         let end = at.saturating_add(datagram.len());
         let start = at.saturating_add(BODY_AT).min(end);
-        let is_last = fragments.last() == Some(number);
+        let is_last = fragments.end_number() == Some(number);
         let part = Part {
             start,
             end,
@@ -87,7 +87,7 @@ pub(super) fn join<'a>(bytes: &'a [u8], fragments: &Fragments) -> Vec<Part<'a>> 
         previous_number = Some(number);
         at = end;
     }
-    let has_last = fragments.last() == previous_number;
+    let has_last = fragments.end_number() == previous_number;
     if !has_last && let Some(part) = parts.last_mut() {
         part.end_before_gap(bytes);
     }

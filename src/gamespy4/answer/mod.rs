@@ -129,7 +129,7 @@ impl Answer {
         let bytes = fragments.join();
         let limits = &fragments.limits;
         let missing_fragments = fragments.missing(0);
-        let has_last = fragments.last().is_some();
+        let has_last = fragments.end_number().is_some();
         let reading_of_single = if fragments.is_only_first() {
             single::numbered(&bytes, dialect, has_last, limits)?
         } else {
@@ -319,7 +319,7 @@ impl NumberedReply {
 /// Whether the sender has stopped: GameSpy's own code (QR2 SDK, qr2.c) sends at most eight
 /// datagrams of a longer reply, and marks none of them as the last.
 pub(crate) fn is_at_senders_limit(fragments: &Fragments) -> bool {
-    fragments.last().is_none() && fragments.len() >= 8 && fragments.missing(0) == 0
+    fragments.end_number().is_none() && fragments.len() >= 8 && fragments.missing(0) == 0
 }
 
 /// The players or the teams, as rows; the wire has them column by column.

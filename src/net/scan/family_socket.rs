@@ -105,12 +105,12 @@ impl FamilySocket {
         mut each: impl FnMut(Arrival<'_>),
     ) -> io::Result<usize> {
         let Self { socket, drops, .. } = self;
-        let receive = || receive_batch(socket, buffer, drops, &mut each);
-        let received = socket.try_io(Interest::READABLE, receive);
+        let mut receive = || receive_batch(socket, buffer, drops, &mut each);
+        let received = socket.try_io(Interest::READABLE, &mut receive);
         let is_empty = matches!(&received, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
         if is_empty && cfg!(target_os = "linux") {
             // The runtime updates the readiness of its sockets only occasionally: ask the system.
-            return receive_batch(socket, buffer, drops, each);
+            return receive();
         }
         received
     }
