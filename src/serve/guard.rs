@@ -120,31 +120,32 @@ pub(super) struct Guard {
     secret: Secret,
     /// Those of sources and networks.
     buckets: Sketch,
-    source: Rate,
-    /// The rate of all unproved sources together, and that of all regular ones.
-    total: Rate,
+    /// The rate of one source.
+    source_rate: Rate,
+    /// The rate of each half of the total: that for anybody, and that of the regular sources.
+    half_rate: Rate,
     /// The bytes sent to all unproved addresses.
     sent_to_unproved: LeakyBucket,
     /// The bytes sent to all proved addresses.
     sent_to_proved: LeakyBucket,
     regulars: Regulars,
-    /// Sources become regular only while at least this much of the total is left.
+    /// Sources become regular only while at least this much of the half for anybody is left.
     calm: u64,
 }
 
 impl Guard {
     pub(super) fn new(options: GuardOptions, secret: Secret) -> Self {
-        let total = options.total_bytes_per_second / 2;
-        let total_burst = options.total_bytes_per_second / 8;
+        let half = options.total_bytes_per_second / 2;
+        let half_burst = options.total_bytes_per_second / 8;
         Self {
             secret,
             buckets: Sketch::default(),
-            source: Rate::per_second(options.bytes_per_second.into(), options.burst.into()),
-            total: Rate::per_second(total.into(), total_burst.into()),
+            source_rate: Rate::per_second(options.bytes_per_second.into(), options.burst.into()),
+            half_rate: Rate::per_second(half.into(), half_burst.into()),
             sent_to_unproved: LeakyBucket::default(),
             sent_to_proved: LeakyBucket::default(),
             regulars: Regulars::default(),
-            calm: u64::from(total_burst / 4),
+            calm: u64::from(half_burst / 4),
         }
     }
 
@@ -164,7 +165,7 @@ impl Guard {
         let source = key(self.secret, source_purpose, from, Prefix::HOST);
         self.check_bucket(now, source)?;
         let share = self.regulars.note_request(now, source);
-        let has_share = share.is_some_and(|sent| sent.has_space(now, &self.total));
+        let has_share = share.is_some_and(|sent| sent.has_space(now, &self.half_rate));
         let network = key(self.secret, network_purpose, from, NETWORK);
         self.check_bucket(now, network)?;
         let sent = if is_proved {
@@ -172,7 +173,7 @@ impl Guard {
         } else {
             &self.sent_to_unproved
         };
-        if !has_share && !sent.has_space(now, &self.total) {
+        if !has_share && !sent.has_space(now, &self.half_rate) {
             return Err(Limited::ByTotal);
         }
         Ok(Admitted {
@@ -185,7 +186,7 @@ impl Guard {
     /// Checks that the bucket of a source or network has space.
     #[inline]
     fn check_bucket(&self, now: Instant, key: u64) -> Result<(), Limited> {
-        if self.buckets.get(key).has_space(now, &self.source) {
+        if self.buckets.get(key).has_space(now, &self.source_rate) {
             Ok(())
         } else {
             Err(Limited::BySource)
@@ -205,18 +206,18 @@ impl Guard {
         } else {
             &mut self.sent_to_unproved
         };
-        let rate = &self.source;
+        let rate = &self.source_rate;
         self.buckets.add(source, now, rate, cost.to_source);
         self.buckets.add(network, now, rate, cost.to_network);
         if let Some(share) = self.regulars.share(source) {
-            if share.has_space(now, &self.total) {
-                share.add(now, &self.total, cost.to_regular);
+            if share.has_space(now, &self.half_rate) {
+                share.add(now, &self.half_rate, cost.to_regular);
                 return;
             }
-        } else if !is_proved && sent.is_ready(now, &self.total, self.calm) {
+        } else if !is_proved && sent.is_ready(now, &self.half_rate, self.calm) {
             self.regulars.note_answer(now, source);
         }
-        sent.add(now, &self.total, cost.to_total);
+        sent.add(now, &self.half_rate, cost.to_total);
     }
 }
 
@@ -337,7 +338,7 @@ impl Regulars {
         }
     }
 
-    /// The candidate at a position after an answer to `new`. `None` if that became regular.
+    /// The candidate at a position after an answer to `new`. `None` if its source became regular.
     fn next_candidate(
         &mut self,
         now: Instant,

@@ -297,7 +297,7 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: GUARD,
-        code: "let total_burst = options.total_bytes_per_second / 8;",
+        code: "let half_burst = options.total_bytes_per_second / 8;",
         sentences: &[Sentence(GUARD, "a quarter of it")],
     },
     Fact {

@@ -85,9 +85,9 @@ const MAX_REQUESTS: usize = 256;
 const MAX_EVENTS: usize = 256;
 /// Length of a challenge, in bytes. It depends on the heartbeat's length (dpmaster has the same
 /// range).
-const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE_LENGTH;
+const CHALLENGE_LENGTHS: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE_LENGTH;
 /// Bytes of a `getinfo` before its challenge.
-const HEAD: usize = 12;
+const GETINFO_HEAD: usize = 12;
 /// The maximum number of bytes that a `getinfo` has more than the heartbeat. The shortest
 /// heartbeats of known servers have 16 (Ezz-lol/boiii-free; HeartbeatingForCenturies/s1x-client).
 const MAX_EXCESS: usize = 4;
@@ -405,7 +405,7 @@ impl Master {
             return Outcome::HeartbeatRefused;
         };
         // Hardly more bytes than the heartbeat had, which may be forged.
-        let shortest_getinfo = HEAD.saturating_add(*CHALLENGE.start());
+        let shortest_getinfo = GETINFO_HEAD.saturating_add(*CHALLENGE_LENGTHS.start());
         if heartbeat_length.saturating_add(MAX_EXCESS) < shortest_getinfo {
             return Outcome::HeartbeatRefused;
         }
@@ -414,8 +414,8 @@ impl Master {
         if !self.options.scope.admits(server) || !has_room {
             return Outcome::HeartbeatRefused;
         }
-        let space = heartbeat_length.saturating_sub(HEAD);
-        let length = space.clamp(*CHALLENGE.start(), *CHALLENGE.end());
+        let space = heartbeat_length.saturating_sub(GETINFO_HEAD);
+        let length = space.clamp(*CHALLENGE_LENGTHS.start(), *CHALLENGE_LENGTHS.end());
         self.requests.push_back(GetInfo {
             server,
             challenge: request::challenge(self.tokens.issue(now, server, tag.index)),
@@ -494,7 +494,7 @@ impl Master {
         info: InfoString<'_>,
     ) -> Option<Tag<'_>> {
         let quoted = info.get("challenge")?;
-        if !CHALLENGE.contains(&quoted.len()) || !self.options.scope.admits(server) {
+        if !CHALLENGE_LENGTHS.contains(&quoted.len()) || !self.options.scope.admits(server) {
             return None;
         }
         let is_ours = |token| request::challenge(token).starts_with(quoted);

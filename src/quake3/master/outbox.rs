@@ -9,7 +9,7 @@ use crate::address::Prefix;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::model::status::Occupancy;
 use crate::quake3::engines::{HEARTBEATS, ListRule};
-use crate::quake3::wire::list::{Addresses, GetServers, MAX_PART, PartEnd, put_part};
+use crate::quake3::wire::list::{Addresses, GetServers, MAX_PART, put_part};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
 use crate::time::{Duration, Instant};
@@ -65,12 +65,12 @@ struct Servers {
 
 /// A datagram of a list that was written.
 struct Written {
-    end: PartEnd,
+    ends_list: bool,
     /// The number of servers that were examined.
     examined: u64,
 }
 
-/// Why a list is not sent: this request or another one was dropped.
+/// A request for a list was dropped: the new one, or one that waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dropped;
 
@@ -128,11 +128,14 @@ impl List {
             .inspect(|_| examined = examined.saturating_add(1));
         let wanted = of_game.filter(|(server, entry)| self.servers.contain(*server, entry, now));
         let mut addresses = wanted.map(|(server, _)| server).peekable();
-        let end = put_part(self.addresses, &mut addresses, out);
+        let ends_list = put_part(self.addresses, &mut addresses, out);
         self.progress = Progress::Begun {
             next: addresses.next().unwrap_or(HIGHEST),
         };
-        Written { end, examined }
+        Written {
+            ends_list,
+            examined,
+        }
     }
 }
 
@@ -164,13 +167,13 @@ impl ListRule {
 pub(super) struct Outbox {
     /// The first is being sent, the others wait.
     lists: VecDeque<List>,
-    rate: Rate,
-    /// The bytes that were sent.
-    sent: LeakyBucket,
+    /// The bytes sent to all sources.
+    bytes_sent: LeakyBucket,
+    byte_rate: Rate,
     secret: Secret,
     /// The number of lists sent to each source.
-    sources: Sketch,
-    lists_rate: Rate,
+    lists_sent: Sketch,
+    list_rate: Rate,
 }
 
 impl Outbox {
@@ -179,19 +182,19 @@ impl Outbox {
         let bytes_per_second = u64::from(options.list_bytes_per_second).max(BURST);
         Self {
             lists: VecDeque::new(),
-            rate: Rate::per_second(bytes_per_second, BURST),
-            sent: LeakyBucket::default(),
+            bytes_sent: LeakyBucket::default(),
+            byte_rate: Rate::per_second(bytes_per_second, BURST),
             secret,
-            sources: Sketch::default(),
-            lists_rate: Rate::new(1, decay, options.lists_in_a_row.into()),
+            lists_sent: Sketch::default(),
+            list_rate: Rate::new(1, decay, options.lists_in_a_row.into()),
         }
     }
 
-    /// Queues a client's request for the servers of a game; [`Dropped`] if this or another request
-    /// is dropped.
+    /// Queues a client's request for the servers of a game; [`Dropped`] if it or another request is
+    /// dropped for it.
     ///
-    /// A request is dropped if its source has had its share, if a list to the source is under way,
-    /// or if no server can match. When too many requests wait, the new one takes the place of a
+    /// The new request is dropped if its source has had its share, if a list to the same address is
+    /// under way, or if no server can match. When too many requests wait, it takes the place of a
     /// random one, so that each has the same chance.
     pub(super) fn push(
         &mut self,
@@ -234,9 +237,9 @@ impl Outbox {
         let waiting = self.lists.iter().filter(waits).count();
         let waiting = u64::try_from(waiting).unwrap_or(u64::MAX);
         // A copy, so that nothing is counted yet.
-        let mut share = self.sources.get(source);
-        share.add(now, &self.lists_rate, waiting);
-        share.has_space(now, &self.lists_rate)
+        let mut share = self.lists_sent.get(source);
+        share.add(now, &self.list_rate, waiting);
+        share.has_space(now, &self.list_rate)
     }
 
     /// Appends the next datagram of the first list; `None` when there is none, or not now.
@@ -253,7 +256,7 @@ impl Outbox {
         // A list counts once it is begun, so a displaced request does not use up the share of its
         // source.
         if list.progress == Progress::Waiting {
-            self.sources.add(list.source, now, &self.lists_rate, 1);
+            self.lists_sent.add(list.source, now, &self.list_rate, 1);
         }
         let to = list.to;
         let before = out.len();
@@ -262,8 +265,8 @@ impl Outbox {
         // A server that the filters leave out costs as much as one that is sent. Otherwise a
         // request that matches none would walk the whole table for one short datagram.
         let cost = length.max(written.examined.saturating_mul(ADDRESS));
-        self.sent.add(now, &self.rate, cost);
-        if written.end == PartEnd::OfList {
+        self.bytes_sent.add(now, &self.byte_rate, cost);
+        if written.ends_list {
             self.lists.pop_front();
         }
         Some(to)
@@ -271,6 +274,10 @@ impl Outbox {
 
     /// The earliest moment for the next datagram, if there is one: `now` or later.
     pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
-        (!self.lists.is_empty()).then(|| self.sent.ready_at(now, &self.rate, MAX_PART as u64))
+        if self.lists.is_empty() {
+            return None;
+        }
+        let longest = MAX_PART as u64;
+        Some(self.bytes_sent.ready_at(now, &self.byte_rate, longest))
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::{HEAD, MAX_EXCESS, Master, MasterEvent, Options, is_sign_off};
+use super::{GETINFO_HEAD, MAX_EXCESS, Master, MasterEvent, Options, is_sign_off};
 use crate::quake3::wire::list::ListPart;
 use crate::quake3::wire::request::{Command, Request};
 use crate::secret::Secret;
@@ -355,7 +355,7 @@ fn servers_of_every_engine_are_listed_by_their_heartbeats() {
         let sent = rig.master.poll_transmit(rig.now, &mut getinfo);
         assert!(sent.is_some(), "{info}");
         assert!(getinfo.len() <= heartbeat.len() + MAX_EXCESS);
-        let challenge = String::from_utf8_lossy(&getinfo[HEAD..]).into_owned();
+        let challenge = String::from_utf8_lossy(&getinfo[GETINFO_HEAD..]).into_owned();
         rig.describe(server, &format!("{info}\\challenge\\{challenge}"));
         let list = rig.list(CLIENT, request);
         assert_eq!(list, Some([server].into()), "{request}");

@@ -256,18 +256,12 @@ impl<'a> ListPart<'a> {
         if let Ok((entries, form)) = sibling_word(text) {
             return Ok(Self::packed(form, entries));
         }
-        let Ok((after_word, found)) = word(text) else {
+        let Ok((after_word, extended)) = word(text) else {
             return Err(line::unexpected(text, PLAIN));
         };
-        let extended = found == Word::Extended;
-        let numbered = if extended {
-            numbering(after_word).ok()
-        } else {
-            None
-        };
-        let (body, numbering) = match numbered {
-            Some((rest, numbering)) => (rest, Some(numbering)),
-            None => (after_word, None),
+        let (body, numbering) = match numbering(after_word) {
+            Ok((rest, numbering)) if extended => (rest, Some(numbering)),
+            _ => (after_word, None),
         };
         // Some masters put a line feed and a NUL before the first separator.
         let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
@@ -327,16 +321,16 @@ impl<'a> ListPart<'a> {
             .into_iter()
             .filter(|server| extended || server.is_ipv4())
             .peekable();
+        let addresses = if extended {
+            Addresses::Extended
+        } else {
+            Addresses::Plain
+        };
         loop {
             let mut out = Vec::with_capacity(MAX_PART);
-            let addresses = if extended {
-                Addresses::Extended
-            } else {
-                Addresses::Plain
-            };
-            let end = put_part(addresses, &mut servers, &mut out);
+            let ends_list = put_part(addresses, &mut servers, &mut out);
             parts.push(out.into());
-            if end == PartEnd::OfList {
+            if ends_list {
                 return parts;
             }
         }
@@ -375,18 +369,11 @@ fn packed(input: &[u8]) -> Parsed<'_, SocketAddr> {
         .parse(input)
 }
 
-/// The word of a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Word {
-    Extended,
-    Plain,
-}
-
-/// `word = ( "getserversExtResponse" / "getserversResponse" ) !ALPHA`
-fn word(text: &[u8]) -> Parsed<'_, Word> {
+/// `word = ( "getserversExtResponse" / "getserversResponse" ) !ALPHA`: whether it is the first one.
+fn word(text: &[u8]) -> Parsed<'_, bool> {
     let word = alt((
-        value(Word::Extended, tag_no_case(EXTENDED)),
-        value(Word::Plain, tag_no_case(PLAIN)),
+        value(true, tag_no_case(EXTENDED)),
+        value(false, tag_no_case(PLAIN)),
     ));
     // A list of links has a longer word.
     terminated(word, not(alpha1)).parse(text)
@@ -501,23 +488,14 @@ fn put_hexadecimal(ip: Ipv4Addr, port: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(digits.as_bytes());
 }
 
-/// The end of a datagram that was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PartEnd {
-    /// The end mark of the list.
-    OfList,
-    /// A separator: another datagram follows.
-    OfPart,
-}
-
 /// Appends a datagram with as many of the servers as fit, and ends the list after the last one
-/// where the end mark fits. Otherwise the mark needs a datagram of its own. id's and ioquake3's
-/// clients read an address only when a separator follows it.
+/// where the end mark fits. Otherwise the mark needs a datagram of its own. Returns whether it ended
+/// the list.
 pub(crate) fn put_part(
     addresses: Addresses,
     servers: &mut Peekable<impl Iterator<Item = SocketAddr>>,
     out: &mut Vec<u8>,
-) -> PartEnd {
+) -> bool {
     let max_length = out.len().saturating_add(MAX_PART);
     let word = if addresses == Addresses::Extended {
         EXTENDED
@@ -532,13 +510,14 @@ pub(crate) fn put_part(
     {
         addresses.put(server, out);
     }
-    if servers.peek().is_none() && fits(out, END.len()) {
+    let ends_list = servers.peek().is_none() && fits(out, END.len());
+    if ends_list {
         out.put_slice(END);
-        PartEnd::OfList
     } else {
+        // id's and ioquake3's clients read an address only when a separator follows it.
         out.put_u8(b'\\');
-        PartEnd::OfPart
     }
+    ends_list
 }
 
 #[cfg(test)]
