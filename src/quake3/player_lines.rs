@@ -121,7 +121,7 @@ impl<'a> PlayerReader<'a> {
         match self.answer.form() {
             Form::Quake3 => {
                 let fields = PlayerLine::parse(line)?;
-                Some(self.common_player(&fields))
+                Some(self.common_player(&fields, fields.name()))
             }
             Form::Quake2 => {
                 let fields = Quake2Line::parse(line)?;
@@ -134,10 +134,10 @@ impl<'a> PlayerReader<'a> {
         }
     }
 
-    /// A player with the fields that all lines have, and the further fields that were pushed since
-    /// the last player.
+    /// A player with the fields that all lines have, this name, and the further fields that were
+    /// pushed since the last player.
     #[inline]
-    fn common_player(&mut self, line: &PlayerLine<'a>) -> Player {
+    fn common_player(&mut self, line: &PlayerLine<'a>, name: &[u8]) -> Player {
         let (score, ping, team) = (line.score(), line.ping(), line.team());
         if let Some(text) = line.team_text() {
             let is_name = team.is_none() && !text.is_empty();
@@ -157,7 +157,7 @@ impl<'a> PlayerReader<'a> {
             _ => None,
         };
         Player {
-            name: Text::part(self.answer.raw(), line.name(), self.style),
+            name: Text::part(self.answer.raw(), name, self.style),
             score,
             ping,
             team,
@@ -170,7 +170,7 @@ impl<'a> PlayerReader<'a> {
         if let Some(further) = fields.further {
             self.push_extra(ADDRESS, further.address);
         }
-        self.common_player(&PlayerLine::of_quake2(line, fields))
+        self.common_player(&PlayerLine::of_quake2(line, fields), fields.name)
     }
 
     fn quake_world_player(&mut self, line: &'a [u8], fields: &QuakeWorldLine<'a>) -> Player {
@@ -189,8 +189,8 @@ impl<'a> PlayerReader<'a> {
         if let Some(kind) = fields.kind {
             self.push_extra(KIND, kind);
         }
-        let mut player = self.common_player(&PlayerLine::of_quake_world(line, fields));
-        player.name = Text::part(self.answer.raw(), fields.plain_name(), self.style);
+        let line = PlayerLine::of_quake_world(line, fields);
+        let mut player = self.common_player(&line, fields.plain_name());
         player.bot = self.is_bot(fields);
         if fields.is_spectator() {
             self.spectators = self.spectators.saturating_add(1);
@@ -275,7 +275,10 @@ pub(super) fn write_quake_world_line(number: i64, player: &Player, wanted: Wante
     let main = MainFields::new(player, wanted);
     let mut line = LineWriter::default();
     line.put_number(number_of(ID).unwrap_or(number));
-    line.put_word(&main.score);
+    match main.mark {
+        Some(mark) => line.put_word(mark),
+        None => line.put_number(player.score.unwrap_or(0)),
+    }
     line.put_number(number_of(TIME).unwrap_or(0));
     line.put_number(main.ping.into());
     line.put_quoted(&main.name);
@@ -318,7 +321,8 @@ fn team_text(player: &Player) -> Vec<u8> {
 /// The fields of a QuakeWorld line in which a spectator can have a mark.
 #[cfg(feature = "serve")]
 struct MainFields {
-    score: Vec<u8>,
+    /// Written in place of the score.
+    mark: Option<&'static [u8]>,
     ping: i32,
     name: Vec<u8>,
 }
@@ -329,15 +333,15 @@ impl MainFields {
         let ping = player.ping.unwrap_or(0);
         let name = quake_text(player.name.as_ref());
         if !is_spectator(player) {
-            let score = player.score.unwrap_or(0).to_string().into_bytes();
-            return Self { score, ping, name };
+            let mark = None;
+            return Self { mark, ping, name };
         }
         if wanted.has(Wanted::SPECTATORS_AS_LETTER) {
-            let score = SPECTATOR_LETTER.to_vec();
-            return Self { score, ping, name };
+            let mark = Some(SPECTATOR_LETTER);
+            return Self { mark, ping, name };
         }
         Self {
-            score: SPECTATOR_NUMBER.to_vec(),
+            mark: Some(SPECTATOR_NUMBER),
             ping: ping.saturating_neg(),
             name: [SPECTATOR_PREFIX, &name].concat(),
         }

@@ -11,7 +11,7 @@ use crate::limits::Limits;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parts {
     /// The datagram that begins with the infostring.
-    first: Option<Bytes>,
+    first: Option<Part>,
     /// The texts of the others.
     further: Vec<Bytes>,
     /// The text of the latest datagram, without the NUL at its end.
@@ -35,27 +35,27 @@ pub(super) enum Added {
 impl Parts {
     /// Adds a datagram. A copy changes nothing.
     pub(super) fn add(&mut self, datagram: &Bytes, limits: &Limits) -> Added {
-        let Some(text) = text_of(datagram) else {
+        let Some(part) = Part::read(datagram) else {
             return Added::OtherMessage;
         };
-        let is_first = text.starts_with(b"\\");
+        let is_first = part.text.starts_with(b"\\");
         let is_copy = if is_first {
-            self.first.as_ref() == Some(datagram)
+            self.first.as_ref() == Some(&part)
         } else {
-            self.further.contains(&text)
+            self.further.contains(&part.text)
         };
         if is_copy {
             return Added::Part;
         }
         let max_bytes = limits.max_answer_bytes();
-        if self.length().saturating_add(text.len()) > max_bytes {
+        if self.length().saturating_add(part.text.len()) > max_bytes {
             return Added::Refused(ParseError::limit("bytes of one answer", max_bytes, 0));
         }
         if is_first {
-            self.add_first(datagram.clone(), text);
+            self.add_first(part);
             return Added::Part;
         }
-        if self.first.as_ref().is_some_and(is_whole_reply) {
+        if self.first.as_ref().is_some_and(Part::is_whole_reply) {
             let kind = ParseErrorKind::Unexpected("the infostring of a reply");
             return Added::Refused(ParseError::new(kind, line::MARK.len()));
         }
@@ -63,31 +63,31 @@ impl Parts {
         if self.further.len() >= max_fragments {
             return Added::Refused(ParseError::limit("fragments", max_fragments, 0));
         }
-        self.further.push(text.clone());
-        self.latest = text;
-        self.has_cut_part |= is_cut(datagram);
+        self.has_cut_part |= part.is_cut();
+        self.latest = part.text.clone();
+        self.further.push(part.text);
         Added::Part
     }
 
     /// Adds the first datagram of a reply. A second one begins the reply to a later request.
-    fn add_first(&mut self, datagram: Bytes, text: Bytes) {
+    fn add_first(&mut self, part: Part) {
         let begins_later_reply = self.first.is_some();
         if begins_later_reply {
             self.has_cut_part = false;
         }
         // Other datagrams belong to the reply only if they overtook its first datagram, and if that
         // had no space for them.
-        if begins_later_reply || is_whole_reply(&datagram) {
+        if begins_later_reply || part.is_whole_reply() {
             self.further.clear();
         }
-        self.has_cut_part |= is_cut(&datagram);
-        self.first = Some(datagram);
-        self.latest = text;
+        self.has_cut_part |= part.is_cut();
+        self.latest = part.text.clone();
+        self.first = Some(part);
     }
 
     /// The reply as one datagram; `None` before the first one has arrived.
     pub(super) fn join(&self) -> Option<Bytes> {
-        let first = self.first.as_ref()?;
+        let first = &self.first.as_ref()?.datagram;
         if self.further.is_empty() {
             return Some(first.clone());
         }
@@ -123,36 +123,47 @@ impl Parts {
     }
 
     fn length(&self) -> usize {
-        let first = self.first.as_ref().map_or(0, Bytes::len);
+        let first = self.first.as_ref().map_or(0, |part| part.datagram.len());
         let further = self.further.iter().map(Bytes::len);
         further.fold(first, usize::saturating_add)
     }
 }
 
-/// Whether no other datagram can belong to the reply of this first one.
-///
-/// After a datagram that is cut, the rest may follow, so others are kept with it.
-fn is_whole_reply(first: &Bytes) -> bool {
-    let ends_reply = text_of(first).is_some_and(|text| ends_reply(&text));
-    ends_reply && !is_cut(first)
+/// A datagram of QuakeWorld.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    datagram: Bytes,
+    /// The text after the mark and `n`, without the NUL at its end.
+    text: Bytes,
+}
+
+impl Part {
+    /// `None` for any other datagram.
+    fn read(datagram: &Bytes) -> Option<Self> {
+        let text = line::marked(datagram).ok()?.text.strip_prefix(b"n")?;
+        Some(Self {
+            datagram: datagram.clone(),
+            text: datagram.slice_ref(text.strip_suffix(b"\0").unwrap_or(text)),
+        })
+    }
+
+    /// Whether the NUL at the end is missing.
+    fn is_cut(&self) -> bool {
+        !self.datagram.ends_with(b"\0")
+    }
+
+    /// Whether no other datagram can belong to a reply that begins with this one.
+    ///
+    /// After a datagram that is cut, the rest may follow, so others are kept with it.
+    fn is_whole_reply(&self) -> bool {
+        ends_reply(&self.text) && !self.is_cut()
+    }
 }
 
 /// Whether a datagram with this text is the last one of its reply: it ends with a whole line, and
 /// another line would have fitted into it.
 fn ends_reply(text: &[u8]) -> bool {
     text.ends_with(b"\n") && !may_be_followed(text)
-}
-
-/// Whether a datagram lacks the NUL at its end.
-fn is_cut(datagram: &Bytes) -> bool {
-    !datagram.ends_with(b"\0")
-}
-
-/// The text of a datagram after its mark and `n`, without the NUL at its end; `None` for any other
-/// datagram.
-fn text_of(datagram: &Bytes) -> Option<Bytes> {
-    let text = line::marked(datagram).ok()?.text.strip_prefix(b"n")?;
-    Some(datagram.slice_ref(text.strip_suffix(b"\0").unwrap_or(text)))
 }
 
 #[cfg(test)]
