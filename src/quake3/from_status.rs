@@ -45,7 +45,7 @@ pub(super) fn field_pairs(
     detail: Detail,
     status: &ServerStatus,
     service: &Service,
-    room: usize,
+    space: usize,
 ) -> Fields {
     let profile = profile(status, service.engine);
     let mut writer = Writer {
@@ -53,7 +53,7 @@ pub(super) fn field_pairs(
         profile,
         detail,
         fields: Fields {
-            info: InfoStringBuilder::new(room),
+            info: InfoStringBuilder::new(space),
             left_out: Vec::new(),
         },
     };

@@ -365,10 +365,10 @@ impl RconQuery {
     fn add(&mut self, mut output: Output, text: &[u8]) -> Verdict<Answered> {
         let text = output.console.text(text);
         let length = output.text.len().saturating_add(text.len());
-        let exceeds_limit = output.starts.len() >= self.limits.max_fragments()
+        let is_cut = output.starts.len() >= self.limits.max_fragments()
             || length > self.limits.max_answer_bytes();
-        if exceeds_limit {
-            return Verdict::Done(Ok(output.finish(End::Cut)));
+        if is_cut {
+            return Verdict::Done(Ok(output.finish(is_cut)));
         }
         output.starts.push(output.text.len());
         output.text.extend_from_slice(text);
@@ -377,22 +377,14 @@ impl RconQuery {
     }
 }
 
-/// The reason why no more output is expected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// The server was silent.
-    Silence,
-    /// The deadline or a limit came first.
-    Cut,
-}
-
 impl Output {
-    fn finish(mut self, end: End) -> RconAnswer {
+    /// The answer. `is_cut`: a limit or the deadline came before a silence of the server.
+    fn finish(mut self, is_cut: bool) -> RconAnswer {
         self.remove_separators();
         RconAnswer {
             datagrams: u16::try_from(self.starts.len()).unwrap_or(u16::MAX),
             text: Text::new(self.text, self.console.style()),
-            is_cut: end == End::Cut,
+            is_cut,
         }
     }
 
@@ -486,12 +478,8 @@ impl Conversation for RconQuery {
         match &mut self.state {
             State::Output(output) => {
                 // If the deadline comes before a silence, the server is still printing.
-                let end = if remaining == Remaining::Nothing {
-                    End::Cut
-                } else {
-                    End::Silence
-                };
-                OnTimeout::Done(Ok(std::mem::take(output).finish(end)))
+                let is_cut = remaining == Remaining::Nothing;
+                OnTimeout::Done(Ok(std::mem::take(output).finish(is_cut)))
             }
             State::Challenge => OnTimeout::Retry,
             // A nonce is valid once.

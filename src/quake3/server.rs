@@ -179,20 +179,20 @@ fn encode(
     let mut head = Vec::new();
     let form = Form::Quake3;
     put_head(Word { form, detail }, extra, &mut head);
-    let quote: &[u8] = if challenge_length > 0 {
+    let key: &[u8] = if challenge_length > 0 {
         br"\challenge\"
     } else {
         b""
     };
-    head.extend_from_slice(quote);
+    head.extend_from_slice(key);
     let before_info = head.len().saturating_add(challenge_length);
     let Some(left) = service.max_reply.checked_sub(before_info) else {
         return;
     };
-    let quoted = quote.len().saturating_add(challenge_length);
+    let challenge_pair = key.len().saturating_add(challenge_length);
     let space = Space {
         left,
-        info: MAX_INFO_STRING.saturating_sub(quoted).min(left),
+        info: MAX_INFO_STRING.saturating_sub(challenge_pair).min(left),
     };
     let body = match detail {
         Detail::Short => Body {

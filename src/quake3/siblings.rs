@@ -15,6 +15,7 @@ use crate::service::Service;
 /// Longest infostring of both families, in bytes (`MAX_INFO_STRING` and `MAX_SERVERINFO_STRING`
 /// less the NUL).
 const MAX_INFO: usize = 511;
+
 /// Writes the reply to `status`; nothing if [`Service::max_reply`] leaves no space for one.
 pub(super) fn encode(
     wanted: Wanted,
@@ -24,14 +25,14 @@ pub(super) fn encode(
 ) {
     let profile = Profile::of_engine(service.engine);
     let is_quake_world = profile.form == Form::QuakeWorld;
-    let Some(room) = service.max_reply.checked_sub(framing(service.engine)) else {
+    let Some(space) = service.max_reply.checked_sub(framing(service.engine)) else {
         return;
     };
     // The line feed after the infostring.
-    let room = room.saturating_sub(1).min(MAX_INFO);
+    let space = space.saturating_sub(1).min(MAX_INFO);
     let mut text = Vec::new();
     if wanted.has(Wanted::INFO) {
-        let Some(info) = infostring(profile.form, status, service, room) else {
+        let Some(info) = infostring(profile.form, status, service, space) else {
             return;
         };
         text = info;
@@ -102,10 +103,10 @@ fn put_right(text: &[u8], width: usize, out: &mut Vec<u8>) {
 /// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,
 /// so that clients can see that lines are missing.
 fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
-    let room = service.max_reply.saturating_sub(framing(service.engine));
-    let room = room.min(MAX_STATUS);
+    let space = service.max_reply.saturating_sub(framing(service.engine));
+    let space = space.min(MAX_STATUS);
     for line in lines {
-        if text.len().saturating_add(line.len()) > room {
+        if text.len().saturating_add(line.len()) > space {
             text.pop();
             break;
         }
@@ -168,10 +169,10 @@ fn infostring(
     form: Form,
     status: &ServerStatus,
     service: &Service,
-    room: usize,
+    space: usize,
 ) -> Option<Vec<u8>> {
-    let mut fields = field_pairs(Detail::Full, status, service, room);
-    put_rules(&mut fields, status, form, room);
+    let mut fields = field_pairs(Detail::Full, status, service, space);
+    put_rules(&mut fields, status, form, space);
     let mut info = fields.info;
     if info.bytes.is_empty() {
         info.put(b"hostname", b"").ok()?;

@@ -38,6 +38,7 @@ const MAX_MESSAGE: usize = 16_384;
 const RESERVED: usize = 100;
 /// Longest pair of `challenge`, in bytes: the longest known challenges have sixteen bytes (Daemon).
 const MAX_CHALLENGE_PAIR: usize = 59;
+
 /// Reserves a player slot: `getchallenge`, then `connect`.
 ///
 /// The server keeps the slot until the client has been silent for some minutes. A client can leave

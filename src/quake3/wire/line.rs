@@ -18,10 +18,10 @@ pub(crate) const MARK: [u8; 4] = [0xFF; 4];
 pub(crate) const TO_SERVER: u8 = 0x02;
 /// Medal of Honor's byte after the mark, in replies.
 pub(crate) const TO_CLIENT: u8 = 0x01;
-
 /// HexenWorld's byte after the mark, in requests and replies: a fifth byte of the same value
 /// (gamedig/node-gamedig, protocols/hexen2.js).
 pub(crate) const HEXEN_WORLD: u8 = 0xFF;
+
 /// The words that messages of this protocol begin with.
 const WORDS: [&str; 32] = [
     "getinfo",

@@ -277,10 +277,15 @@ pub(crate) fn is_other_line(form: Form, line: &[u8]) -> bool {
     is_blank(line) || (form == Form::QuakeWorld && is_stream(line))
 }
 
-/// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.
+/// Whether a line holds only what tools and servers leave at the end.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
-    line.iter()
-        .all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
+    line.iter().all(is_blank_byte)
+}
+
+/// Whether tools and servers leave this byte after the last line feed: CR, NUL, a lone quote, a
+/// space.
+pub(super) const fn is_blank_byte(byte: &u8) -> bool {
+    matches!(byte, b'\r' | 0 | b'"' | b' ')
 }
 
 #[cfg(test)]

@@ -138,10 +138,10 @@ impl<'a> Reply<'a> {
         let offset = datagram.len().saturating_sub(rest.len());
         let text_after_word = after_separator(rest);
         match lower_case(first, &mut [0; MAX_WORD]) {
-            b"challengeresponse" => Self::challenge(Wording::Quake3, rest, offset),
-            b"challenge" => Self::challenge(Wording::DarkPlaces, rest, offset),
-            b"connectresponse" => Ok(Self::connected(Wording::Quake3, rest)),
-            b"accept" => Ok(Self::connected(Wording::DarkPlaces, rest)),
+            word @ (b"challengeresponse" | b"challenge") => {
+                Self::challenge(word == b"challenge", rest, offset)
+            }
+            word @ (b"connectresponse" | b"accept") => Ok(Self::connected(word == b"accept", rest)),
             b"client_connect" => Ok(Self::ClientConnect {
                 session: text_after_word,
             }),
@@ -173,8 +173,8 @@ impl<'a> Reply<'a> {
         }
     }
 
-    fn challenge(wording: Wording, rest: &'a [u8], offset: usize) -> Result<Self, ParseError> {
-        match challenge(wording).parse(rest) {
+    fn challenge(dark_places: bool, rest: &'a [u8], offset: usize) -> Result<Self, ParseError> {
+        match challenge(dark_places).parse(rest) {
             Ok((_, challenge)) => Ok(challenge),
             Err(_) => {
                 let missing = ParseErrorKind::CutShort("the challenge");
@@ -193,12 +193,12 @@ impl<'a> Reply<'a> {
     }
 
     /// The words of an acceptance.
-    fn connected(wording: Wording, arguments: &'a [u8]) -> Self {
+    fn connected(dark_places: bool, arguments: &'a [u8]) -> Self {
         let (_, (challenge, protocol)) = (opt(argument), opt(argument))
             .parse(arguments)
             .unwrap_or_default();
         Self::Connected {
-            dark_places: wording == Wording::DarkPlaces,
+            dark_places,
             challenge,
             protocol,
         }
@@ -324,13 +324,6 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// The words of a reply: DarkPlaces kept some of QuakeWorld's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wording {
-    Quake3,
-    DarkPlaces,
-}
-
 /// `word = *%x21-FF`
 fn word(text: &[u8]) -> Parsed<'_, &[u8]> {
     take_till(|byte| byte <= b' ')(text)
@@ -351,7 +344,7 @@ fn after_separator(rest: &[u8]) -> &[u8] {
 
 /// `challenge = argument [flag] [ argument [ argument ] ] *%x01-FF [ NUL *OCTET ]`
 fn challenge<'a>(
-    wording: Wording,
+    dark_places: bool,
 ) -> impl Parser<&'a [u8], Output = Reply<'a>, Error = GrammarError> {
     let extra = preceded((take_till(|byte| byte == 0), tag("\0")), rest);
     let words = (
@@ -362,7 +355,7 @@ fn challenge<'a>(
     );
     words.map(
         move |(challenge, client, protocol, extra)| Reply::Challenge {
-            dark_places: wording == Wording::DarkPlaces,
+            dark_places,
             challenge,
             client,
             protocol,

@@ -1,20 +1,4 @@
 //! Requests of a client: four bytes 0xFF and a line of text.
-//!
-//! DarkPlaces' signed `rcon`: the password is the key of a hash over the command, and is never
-//! sent.
-//!
-//! ```text
-//!  offset  bytes
-//!  0       FF FF FF FF
-//!  4       "srcon HMAC-MD4 TIME "        or "srcon HMAC-MD4 CHALLENGE "
-//!  24|29   MAC, 16 raw bytes             HMAC-MD4(password, all that follows the space after it)
-//!  40|45   20
-//!  41|46   <seconds>.<microseconds> 20 command    or    <challenge> 20 command
-//! ```
-//!
-//! The time mode needs clocks that agree (DarkPlaces allows 5 s), and a listener can repeat the
-//! command within that time. The challenge mode costs one more exchange. DarkPlaces accepts a
-//! challenge once; the challenges of this crate are valid for 15–30 s, see [`SecureRconRequest`].
 
 use std::fmt;
 
@@ -793,8 +777,23 @@ impl<'a> SecureRconRequest<'a> {
     }
 }
 
-/// `secure-rcon = "srcon HMAC-MD4 " ( "TIME " / "CHALLENGE " ) 16OCTET SP *%x01-FF`. Senders may
-/// end the line with NUL, which is not signed.
+/// `secure-rcon = "srcon HMAC-MD4 " ( "TIME " / "CHALLENGE " ) 16OCTET SP *%x01-FF`: DarkPlaces'
+/// signed `rcon`. The password is the key of a hash over the command, and is never sent.
+///
+/// ```text
+///  offset  bytes
+///  0       FF FF FF FF
+///  4       "srcon HMAC-MD4 TIME "        or "srcon HMAC-MD4 CHALLENGE "
+///  24|29   MAC, 16 raw bytes             HMAC-MD4(password, all that follows the space after it)
+///  40|45   20
+///  41|46   <seconds>.<microseconds> 20 command    or    <challenge> 20 command
+/// ```
+///
+/// The time mode needs clocks that agree (DarkPlaces allows 5 s), and a listener can repeat the
+/// command within that time. The challenge mode costs one more exchange. DarkPlaces accepts a
+/// challenge once; the challenges of this crate are valid for 15–30 s, see [`SecureRconRequest`].
+///
+/// Senders may end the line with NUL, which is not signed.
 pub(super) fn secure_rcon(text: &[u8]) -> Parsed<'_, SecureRconRequest<'_>> {
     let timed = alt((value(true, tag(TIMED)), value(false, tag(CHALLENGED))));
     let mac = map_opt(take(MAC), |mac: &[u8]| <[u8; MAC]>::try_from(mac).ok());

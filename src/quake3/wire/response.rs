@@ -9,7 +9,7 @@ use nom::sequence::{delimited, preceded, terminated};
 
 use super::infostring::InfoString;
 use super::line::{self, Marked, until};
-use super::player::{self, PlayerLine, is_blank};
+use super::player::{self, PlayerLine, is_blank, is_blank_byte};
 use super::siblings::{Form, is_stream};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed, expect};
@@ -76,13 +76,13 @@ impl<'a> Response<'a> {
         let offset_of = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
         let no_infostring = ParseErrorKind::CutShort("the reply: no infostring");
         let before_info = expect(no_infostring, |input| begin(form, input));
-        let (body, quoting) = grammar::read(before_info, after_word, offset_of(after_word))?;
+        let (body, has_quote) = grammar::read(before_info, after_word, offset_of(after_word))?;
         let info_start = offset_of(body);
         let (after_info, info) = grammar::read(infostring, body, info_start)?;
         let info_closed = !after_info.is_empty();
         let framing = Framing {
             form,
-            quoting,
+            has_quote,
             is_closed: info_closed,
         };
         let info = framing.without_padding(info);
@@ -275,10 +275,7 @@ impl<'a> Response<'a> {
     /// Whether a line feed ends the last player line, if there is one.
     pub(crate) fn closes_lines(&self) -> bool {
         let lines = self.player_text();
-        // Some servers leave these bytes after the last line feed.
-        let last = lines
-            .iter()
-            .rfind(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
+        let last = lines.iter().rfind(|byte| !is_blank_byte(byte));
         // FTE ends an empty server's status with NUL (fte-team/fteqw).
         matches!(lines, b"" | b"\0") || last == Some(&b'\n')
     }
@@ -357,17 +354,11 @@ fn is_whole_line(form: Form, line: &[u8]) -> bool {
     PlayerLine::is_one(form, line) || (form == Form::QuakeWorld && is_stream(line))
 }
 
-/// Whether a quote precedes the infostring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quoting {
-    Plain,
-    Quoted,
-}
-
 /// The bytes around an infostring, which decide which bytes at its end are padding.
 struct Framing {
     form: Form,
-    quoting: Quoting,
+    /// Whether a quote precedes the infostring.
+    has_quote: bool,
     /// Whether a line feed ends the infostring.
     is_closed: bool,
 }
@@ -390,7 +381,7 @@ impl Framing {
     fn is_padding(&self, byte: u8) -> bool {
         match byte {
             b'\r' => true,
-            b'"' => self.quoting == Quoting::Quoted || !self.is_closed,
+            b'"' => self.has_quote || !self.is_closed,
             0 => !self.is_closed,
             _ => false,
         }
@@ -409,27 +400,18 @@ fn text_lines(input: &[u8]) -> Parsed<'_, ()> {
 }
 
 /// `begin = text-lines / between ( LF [ DQUOTE &"\" ] / &"\" )`: the bytes between the word and the
-/// infostring. The first form is Quake 2's.
+/// infostring, and whether the last of them is a quote. The first form is Quake 2's.
 ///
 /// `between = *( %x00-09 / %x0B-5B / %x5D-FF )`. Some servers put bytes there, or a quote, if they
 /// quote the infostring (recorded from Lilium Voyager).
-fn begin(form: Form, input: &[u8]) -> Parsed<'_, Quoting> {
+fn begin(form: Form, input: &[u8]) -> Parsed<'_, bool> {
     if form == Form::Quake2 {
-        return value(Quoting::Plain, text_lines).parse(input);
+        return value(false, text_lines).parse(input);
     }
     let (rest, between) = take_till(|byte| matches!(byte, b'\n' | b'\\')).parse(input)?;
     let quote = terminated(tag("\""), peek(tag("\\")));
-    let next_line = preceded(tag("\n"), opt(quote)).map(|quote| match quote {
-        Some(_) => Quoting::Quoted,
-        None => Quoting::Plain,
-    });
-    // Without a line feed, a quote is the last of the bytes between.
-    let same_line_quoting = if between.ends_with(b"\"") {
-        Quoting::Quoted
-    } else {
-        Quoting::Plain
-    };
-    let same_line = value(same_line_quoting, peek(tag("\\")));
+    let next_line = preceded(tag("\n"), opt(quote)).map(|quote| quote.is_some());
+    let same_line = value(between.ends_with(b"\""), peek(tag("\\")));
     alt((next_line, same_line)).parse(rest)
 }
 
@@ -439,24 +421,15 @@ fn begin(form: Form, input: &[u8]) -> Parsed<'_, Quoting> {
 fn infostring(text: &[u8]) -> Parsed<'_, &[u8]> {
     let (mut after_info, _) = until::<b'\n'>(text)?;
     let mut after_line = after_info;
-    while let Ok((rest, line)) = value_line(after_line) {
+    while let Ok((rest, has_text)) = value_line(after_line) {
         after_line = rest;
         // The next line shows whether a line of spaces belongs to a value.
-        if line == ValueLine::Text {
+        if has_text {
             after_info = after_line;
         }
     }
     let length = text.len().saturating_sub(after_info.len());
     take_up_to(text, length)
-}
-
-/// A line after the first one of an infostring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ValueLine {
-    /// The rest of a value, and perhaps further pairs.
-    Text,
-    /// Only spaces, or bytes that tools leave at the end.
-    Spaces,
 }
 
 /// Whether an infostring is read whole only if a separator follows it.
@@ -469,23 +442,21 @@ fn needs_separator(info: &[u8]) -> bool {
     let Some(last_line) = last_line else {
         return false;
     };
-    let is_read_as_value = matches!(value_line(last_line), Ok((_, ValueLine::Text)));
+    let is_read_as_value = matches!(value_line(last_line), Ok((_, true)));
     !is_read_as_value
 }
 
-/// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`. On a player line a quote
-/// comes before any `\`; no value holds a quote.
+/// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: a line after the first one
+/// of an infostring. The result is whether it has text: the rest of a value, and perhaps further
+/// pairs. Otherwise it has only spaces, or bytes that tools leave at the end.
+///
+/// On a player line a quote comes before any `\`; no value holds a quote.
 #[inline(always)]
-fn value_line(input: &[u8]) -> Parsed<'_, ValueLine> {
+fn value_line(input: &[u8]) -> Parsed<'_, bool> {
     let plain = || take_till(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
-    let pair = value(ValueLine::Text, (plain(), tag("\\"), until::<b'\n'>));
-    let text = delimited(peek(tag(" ")), plain(), not(tag("\""))).map(|line| {
-        if is_blank(line) {
-            ValueLine::Spaces
-        } else {
-            ValueLine::Text
-        }
-    });
+    let pair = value(true, (plain(), tag("\\"), until::<b'\n'>));
+    let after_space = delimited(peek(tag(" ")), plain(), not(tag("\"")));
+    let text = after_space.map(|line| !is_blank(line));
     preceded(tag("\n"), alt((pair, text))).parse(input)
 }
 
