@@ -184,16 +184,17 @@ fn answered<'a>(
     request: &Request<'a>,
     service: &Service,
 ) -> impl Iterator<Item = (u32, Command<'a>)> {
-    let (table, requested) = match ReplyForm::of(service.engine).order {
+    // Only one of the two has commands: their iterators have different types.
+    let (table, in_order) = match ReplyForm::of(service.engine).order {
         CommandOrder::Table => (TABLE, Request::new(&[])),
         CommandOrder::Request => (&[][..], *request),
     };
     let table = table.iter();
     let found = table.filter_map(|known| Some((known.name(), request.find(known.name())?)));
-    let requested = requested.commands();
-    let requested = requested.map(|command| (command.name(), command.value()));
+    let listed = in_order.commands();
+    let listed = listed.map(|command| (command.name(), command.value()));
     let mut seen = SeenCommands::default();
-    found.chain(requested).filter_map(move |(name, value)| {
+    found.chain(listed).filter_map(move |(name, value)| {
         let (number, command) = Command::numbered(name, value)?;
         let is_new = seen.insert(number, command);
         (is_new && is_answered(command, service)).then_some((number, command))

@@ -125,9 +125,9 @@ impl<'a> Parts<'a> {
     fn divide_players(&mut self, answer: &Answer, own_echo: &OwnEcho<'_>) {
         let asked = answer.asked();
         if are_teams(&self.players, asked) {
-            std::mem::swap(&mut self.teams, &mut self.players);
-            // The rows with a mark of teams follow.
-            self.teams.append(&mut self.players);
+            let unmarked = std::mem::take(&mut self.players);
+            let marked = std::mem::replace(&mut self.teams, unmarked);
+            self.teams.extend(marked);
         }
         let rows = self.players.len();
         self.players.retain(|row| row.name().is_some());

@@ -436,8 +436,8 @@ impl<'a> TextRef<'a> {
         let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
         match self.raw.last() {
             Some(last) if is_break(last) && !self.is_wide() => {
-                let last = self.raw.iter().rposition(|byte| !is_break(byte));
-                let length = last.map_or(0, |last| last.saturating_add(1));
+                let last_kept = self.raw.iter().rposition(|byte| !is_break(byte));
+                let length = last_kept.map_or(0, |last| last.saturating_add(1));
                 self.raw.get(..length).unwrap_or_default()
             }
             _ => self.raw,

@@ -14,7 +14,7 @@ pub(super) struct CaretRule {
     has_doubled_caret: bool,
     /// Whether codes are removed again until none is left: `^^11` is one code.
     is_nested: bool,
-    /// Codes of more than one character.
+    /// The codes that select no entry of the palette by their first character.
     others: &'static [Other],
     /// The entries of the palette that differ from [`EIGHT_COLOURS`] or follow them.
     palette: &'static [Entries],
@@ -48,7 +48,7 @@ enum Entry {
     DigitThenCase,
 }
 
-/// A code of more than one character after the caret.
+/// A code after the caret that selects no entry of the palette by its first character.
 #[derive(Clone, Copy)]
 enum Other {
     /// This character and three hexadecimal digits.
@@ -359,21 +359,19 @@ impl CaretRule {
             return Some(Code::new(2, Effect::Shown(Cow::Borrowed("^"))));
         }
         let other = self.others.iter().find_map(|other| other.code(after));
-        let code = other.or_else(|| self.entry(after))?;
-        Some(code.after(1))
+        let code = other.or_else(|| self.palette_code(after))?;
+        Some(code.with_caret())
     }
 
     /// The code of one character at the start of a text, without its caret.
-    fn entry<'a>(&self, after: &'a str) -> Option<Code<'a>> {
+    fn palette_code<'a>(&self, after: &'a str) -> Option<Code<'a>> {
         let character = after.chars().next()?;
         if !self.characters.contains(character) {
             return None;
         }
         let colour = Colour::Palette(self.entry.of(character));
-        Some(Code::new(
-            character.len_utf8(),
-            Effect::Colour(Some(colour)),
-        ))
+        let length = character.len_utf8();
+        Some(Code::new(length, Effect::Colour(Some(colour))))
     }
 
     /// `code = "^" *code character`, for an engine that removes codes until none is left: each

@@ -58,10 +58,10 @@ impl<'a> Code<'a> {
         Self { length, effect }
     }
 
-    /// The code, made longer by this many bytes before it.
-    pub(super) fn after(self, length: usize) -> Self {
+    /// The code with the caret before it.
+    pub(super) fn with_caret(self) -> Self {
         Self {
-            length: self.length.saturating_add(length),
+            length: self.length.saturating_add(1),
             ..self
         }
     }

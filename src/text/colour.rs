@@ -411,7 +411,7 @@ fn serious_sam(text: &str) -> Option<Code<'_>> {
         _ => return None,
     };
     let length = after.chars().take(count).map(char::len_utf8).sum();
-    Some(Code::new(length, effect).after(1))
+    Some(Code::new(length, effect).with_caret())
 }
 
 fn swat4(text: &str) -> Option<Code<'_>> {

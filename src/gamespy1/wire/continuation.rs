@@ -72,9 +72,6 @@ fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
     let Some(next) = next_row_key(row, input) else {
         return malformed(input);
     };
-    if next.texts_before == 0 {
-        return malformed(input);
-    }
     let is_same_row = next.key.index == row.index;
     let continues_name = row.is_name() && (next.key.is_name() || is_same_row);
     let are_pairs = can_be_pairs(input, next.texts_before) && !continues_name;
@@ -92,40 +89,36 @@ pub(super) fn can_be_pairs(texts: &[u8], count: usize) -> bool {
     begins_like_key && count.is_multiple_of(2)
 }
 
-/// The next key of a row after a value.
+/// The next key of a row after a value and further texts.
 struct NextRowKey<'a> {
     key: RowKey<'a>,
-    /// The number of texts between the value and the key.
+    /// The number of texts between the value and the key, at least one.
     texts_before: usize,
     /// The input from the separator before the key on.
     input: &'a [u8],
 }
 
-/// The key that ends a value of `row`: a known key of any row, or any key of the same row.
+/// The key that ends a value of `row`: a known key of any row, or any key of the same row. A key of
+/// another row that is not known counts as a text of the value.
 ///
-/// `None` if the key of a rule precedes it. A key of another row that is not known begins that row
-/// if it follows the value directly, which is `None` too. Later it counts as a text of the value.
+/// `None` if any key of a row follows the value directly, because no text is then between them. Also
+/// `None` if the key of a rule comes first.
 fn next_row_key<'a>(row: RowKey<'_>, input: &'a [u8]) -> Option<NextRowKey<'a>> {
     let mut rest = input;
     for texts_before in 0..=MAX_ROW_TEXTS {
         let (after, text) = token(rest).ok()?;
-        let key = RowKey::parse(text);
-        if let Some(key) = key
-            && (key.is_known() || key.index == row.index)
-        {
-            return Some(NextRowKey {
-                key,
-                texts_before,
-                input: rest,
-            });
+        match RowKey::parse(text) {
+            Some(_) if texts_before == 0 => return None,
+            Some(key) if key.is_known() || key.index == row.index => {
+                return Some(NextRowKey {
+                    key,
+                    texts_before,
+                    input: rest,
+                });
+            }
+            None if Key::find(text).is_some() => return None,
+            _ => rest = after,
         }
-        let is_rule = key.is_none() && Key::find(text).is_some();
-        let is_directly_after_value = texts_before == 0;
-        let begins_other_row = key.is_some() && is_directly_after_value;
-        if is_rule || begins_other_row {
-            return None;
-        }
-        rest = after;
     }
     None
 }

@@ -621,50 +621,34 @@ fn ends_with_key(text: &[u8]) -> bool {
 /// The text can be cut at any byte, so the last number can be missing. Rows of players rule
 /// sections out: a player's text can contain any number.
 pub(crate) fn is_sectioned(body: &[u8], trailer: Trailer) -> bool {
-    let mut numbers_in_body = section_numbers(body).peekable();
-    let Some(first) = numbers_in_body.peek().copied() else {
+    let mut ids_in_body = section_ids(body).peekable();
+    let Some(Id::Numbers { reply, .. }) = ids_in_body.peek().copied() else {
         return false;
     };
-    // The number of the last section is in the trailer.
-    let number_of_last = match (trailer.reply(), trailer.fragment()) {
-        (Some(reply), Some(section)) => Some(SectionNumber { reply, section }),
+    // The id of the last section is in the trailer.
+    let last_id = match (trailer.reply(), trailer.fragment()) {
+        (Some(reply), Some(fragment)) => Some(Id::Numbers { reply, fragment }),
         // A fragment without a reply number is of another dialect.
         (None, Some(_)) => return false,
         (_, None) => None,
     };
     // All must be N.1, N.2… with the N of the first.
-    let mut expected = SectionNumber {
-        reply: first.reply,
-        section: 1,
-    };
-    for number in numbers_in_body.chain(number_of_last) {
-        if number != expected {
-            return false;
-        }
-        expected.section = expected.section.saturating_add(1);
+    let expected_ids = (1..).map(|fragment| Id::Numbers { reply, fragment });
+    let mut ids = ids_in_body.chain(last_id).zip(expected_ids);
+    if ids.any(|(id, expected)| id != expected) {
+        return false;
     }
     let mut pairs = Fields::new(body).pairs();
     pairs.all(|(key, _)| RowKey::parse(key).is_none())
 }
 
-/// The number after a section: that of the reply, and the section's place in it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct SectionNumber {
-    reply: u64,
-    section: u32,
-}
-
-/// The numbers N.M inside a body.
-fn section_numbers(body: &[u8]) -> impl Iterator<Item = SectionNumber> {
+/// The ids N.M inside a body. In sections, M is the place of a section in the reply.
+fn section_ids(body: &[u8]) -> impl Iterator<Item = Id> {
     // Few keys begin with `q`, and `id` checks the rest of the word.
     let starts = memchr::memmem::find_iter(body, br"\q");
-    starts.filter_map(|start| match id(body.get(start..)?) {
-        Ok((_, Id::Numbers { reply, fragment })) => Some(SectionNumber {
-            reply,
-            section: fragment,
-        }),
-        _ => None,
-    })
+    let ids = starts.filter_map(|start| id(body.get(start..)?).ok());
+    ids.map(|(_, id)| id)
+        .filter(|id| matches!(id, Id::Numbers { .. }))
 }
 
 #[cfg(test)]
