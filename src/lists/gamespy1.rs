@@ -169,8 +169,13 @@ impl GameSpy1List {
             ("version", version, 0),
             ("filter", filter, 0),
         ];
-        for (field, text, least) in texts {
-            EncodeError::check(field, text.as_bytes(), least..=usize::MAX, is_forbidden)?;
+        for (field, text, min_length) in texts {
+            EncodeError::check(
+                field,
+                text.as_bytes(),
+                min_length..=usize::MAX,
+                is_forbidden,
+            )?;
         }
         let condition = if filter.is_empty() {
             String::new()

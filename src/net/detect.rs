@@ -121,16 +121,16 @@ impl Querier {
     pub(super) async fn detect_over<I: Io>(&self, host: &Server) -> Result<Vec<Detected>, Error> {
         let given = host.given_port()?;
         let asked_at = I::now();
-        let host = self.look_up::<I>(host, ANY_PORT).await?;
+        let addresses = self.look_up::<I>(host, ANY_PORT).await?;
         let candidates = ports_of_all(given, self.options);
         let attempts = candidates.into_iter().map(|candidate| Attempt {
             candidate,
-            host: host.address,
+            host: addresses.address,
         });
-        let mut queries = Staggered::<I>::new(self, attempts.collect(), GAP, host.deadline);
+        let mut queries = Staggered::<I>::new(self, attempts.collect(), GAP, addresses.deadline);
         let mut detected = Vec::new();
         let mut failed = None;
-        let mut until = host.deadline;
+        let mut until = addresses.deadline;
         while let Some(end) = queries.next(Some(until)).await {
             match end.result {
                 Ok(answer) => {

@@ -87,7 +87,7 @@ impl ScanOptions {
         /// filter. Loopback addresses are not limited.
         with_per_host(per_host: Option<u16>) per_host = per_host.map(|limit| limit.max(1));
 
-        /// Shortens the waits for a reply when servers answer fast; `least` is the shortest wait.
+        /// Shortens the waits for a reply when servers answer fast, but not below `min_wait`.
         ///
         /// The range is 10 ms–1 min. With `None`, the default, waits follow
         /// [`Timing`](crate::Timing). 100 ms is a good value: game servers answer once per tick,
@@ -100,8 +100,8 @@ impl ScanOptions {
         ///
         /// A server that is much slower than all others is then reported as offline. The error
         /// contains the wait.
-        with_adaptive_wait(least: Option<Duration>) adaptive_wait =
-            least.map(|least| least.clamp(Duration::from_millis(10), Duration::from_secs(60)));
+        with_adaptive_wait(min_wait: Option<Duration>) adaptive_wait =
+            min_wait.map(|wait| wait.clamp(Duration::from_millis(10), Duration::from_secs(60)));
     }
 }
 

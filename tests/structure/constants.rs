@@ -227,7 +227,7 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: SCAN_OPTIONS,
-        code: "least.clamp(Duration::from_millis(10), Duration::from_secs(60))",
+        code: "wait.clamp(Duration::from_millis(10), Duration::from_secs(60))",
         sentences: &[Sentence(SCAN_OPTIONS, "The range is 10 ms–1 min")],
     },
     Fact {

@@ -247,9 +247,9 @@ impl<'a> Request<'a> {
                 ("command", command.name(), 1),
                 ("value of a command", command.value(), 0),
             ];
-            for (field, text, least) in texts {
+            for (field, text, min_length) in texts {
                 let is_forbidden = |byte| !matches!(byte, b' '..=b'[' | b']'..=b'~');
-                EncodeError::check(field, text, least..=usize::MAX, is_forbidden)?;
+                EncodeError::check(field, text, min_length..=usize::MAX, is_forbidden)?;
                 request.push(b'\\');
                 request.extend_from_slice(text);
             }

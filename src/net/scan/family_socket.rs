@@ -24,8 +24,9 @@ pub(super) struct FamilySocket {
     /// How many datagrams the kernel dropped because the receive buffer was full, up to the latest
     /// received datagram; `None` if it does not count them.
     pub(super) drops: Option<u32>,
-    /// Servers that ICMP errors reported as unreachable.
-    unreachable: Vec<SocketAddr>,
+    /// Servers that ICMP errors reported as unreachable. The scan takes them after each
+    /// [`Self::receive`].
+    pub(super) unreachable: Vec<SocketAddr>,
 }
 
 impl FamilySocket {
@@ -57,27 +58,9 @@ impl FamilySocket {
         drops.map(u64::from)
     }
 
-    /// Receives at most one batch of datagrams, and ICMP errors as addresses without a datagram.
-    /// Returns their number; after 0, the task is woken when a datagram arrives.
-    pub(super) fn receive(
-        &mut self,
-        cx: &mut Context<'_>,
-        buffer: &mut [u8],
-        mut each: impl FnMut(SocketAddr, Option<&[u8]>),
-    ) -> usize {
-        let datagrams = self.receive_datagrams(cx, buffer, |arrival| {
-            each(arrival.from, Some(arrival.bytes));
-        });
-        let errors = self.unreachable.len();
-        for server in self.unreachable.drain(..) {
-            each(server, None);
-        }
-        datagrams.saturating_add(errors)
-    }
-
     /// Receives at most one batch of datagrams, and keeps the servers of ICMP errors. Returns the
-    /// number of datagrams.
-    fn receive_datagrams(
+    /// number of datagrams; without any, the task is woken when one arrives.
+    pub(super) fn receive(
         &mut self,
         cx: &mut Context<'_>,
         buffer: &mut [u8],

@@ -17,7 +17,7 @@ use tokio::time::{Sleep, sleep_until};
 use self::family_socket::FamilySocket;
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::error::Error;
-use crate::net::io::{BATCH, Io, MAX_BATCHES, open_both_families};
+use crate::net::io::{Arrival, BATCH, Io, MAX_BATCHES, open_both_families};
 use crate::net::querier::Querier;
 use crate::net::target::{AddressedQuery, NumberedQuery, Queries, ScanTarget, Source, with_status};
 use crate::net::tokio_io::Tokio;
@@ -241,8 +241,8 @@ impl<'a, C: Conversation> Scan<'a, C> {
         Poll::Pending
     }
 
-    /// Receives a batch per socket. Returns the larger number of datagrams: after a full batch,
-    /// more may be waiting.
+    /// Receives a batch and the ICMP errors of each socket. Returns the number of the socket that
+    /// had more: after a full batch, others may be waiting.
     fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> usize {
         let Self {
             queries,
@@ -253,11 +253,15 @@ impl<'a, C: Conversation> Scan<'a, C> {
         let mut received = 0;
         for socket in sockets.iter_mut().flatten() {
             let drops = socket.drops;
-            let count = socket.receive(cx, buffer, |from, datagram| match datagram {
-                Some(datagram) => _ = queries.scanner.handle_datagram(now, from, datagram),
-                None => queries.scanner.handle_unreachable(now, from),
+            let datagrams = socket.receive(cx, buffer, |arrival| {
+                let Arrival { from, bytes, .. } = arrival;
+                queries.scanner.handle_datagram(now, from, bytes);
             });
-            received = received.max(count);
+            let errors = socket.unreachable.len();
+            for server in socket.unreachable.drain(..) {
+                queries.scanner.handle_unreachable(now, server);
+            }
+            received = received.max(datagrams.saturating_add(errors));
             if socket.drops != drops {
                 queries.scanner.handle_drops();
             }
