@@ -126,7 +126,7 @@ fn parts(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReplyKind {
     /// The reply to the commands with these numbers, in this order; the array ends with zeros.
-    Commands([u32; WITHOUT_VALUE as usize]),
+    Commands([u32; LAST_WITHOUT_VALUE as usize]),
     /// The texts of the command of this number.
     Texts(u32),
 }
@@ -142,16 +142,16 @@ enum Keeping {
 
 impl Keeping {
     fn of(request: &Request<'_>, service: &Service) -> Self {
-        let mut numbers = [0; WITHOUT_VALUE as usize];
+        let mut numbers = [0; LAST_WITHOUT_VALUE as usize];
         let mut free = numbers.iter_mut();
         // Searching for the commands is most of the work for a request, so it is done once.
         for (number, _) in answered(request, service) {
             match free.next() {
-                Some(slot) if number <= WITHOUT_VALUE => *slot = number,
+                Some(slot) if number <= LAST_WITHOUT_VALUE => *slot = number,
                 _ => return Self::NotKept,
             }
         }
-        if numbers == [0; WITHOUT_VALUE as usize] {
+        if numbers == [0; LAST_WITHOUT_VALUE as usize] {
             Self::NoReply
         } else {
             Self::Kept(ReplyKind::Commands(numbers))
@@ -160,7 +160,7 @@ impl Keeping {
 }
 
 /// The number of the last command without a value: they come first in [`Command::known`].
-const WITHOUT_VALUE: u32 = 7;
+const LAST_WITHOUT_VALUE: u32 = 7;
 /// The number of `\info\` if it repeats the versions of the first section. No command has it.
 const INFO_WITH_VERSIONS: u32 = 15;
 /// The commands that make up a status, and their numbers.
@@ -270,7 +270,7 @@ struct Part {
 
 /// The texts that answer a command. Those without a value are encoded once and cached.
 fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>) -> Arc<Template> {
-    let is_kept = number <= WITHOUT_VALUE || number == INFO_WITH_VERSIONS;
+    let is_kept = number <= LAST_WITHOUT_VALUE || number == INFO_WITH_VERSIONS;
     let kind = is_kept.then_some(ReplyKind::Texts(number));
     let encoded = context.template(kind, |context, out| encode(number, command, context, out));
     encoded.template
@@ -328,10 +328,10 @@ fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut 
         // The other texts come first: rules get the datagrams that are left. One of these stays
         // free, because rules can push a text from the last datagram into a further one.
         let without_rules = Packed::new(parts, limit, Some(0)).datagrams.len();
-        let room = MAX_FRAGMENTS
+        let for_rules = MAX_FRAGMENTS
             .saturating_sub(without_rules)
             .saturating_sub(1);
-        packed = Packed::new(parts, limit, Some(room));
+        packed = Packed::new(parts, limit, Some(for_rules));
         packed.is_cut = true;
     }
     let count = packed.datagrams.len().min(MAX_FRAGMENTS);
@@ -358,32 +358,32 @@ struct Packed {
     /// The maximum size of a datagram, in bytes.
     limit: usize,
     /// The bytes that still fit into the current datagram.
-    left: usize,
+    bytes_left: usize,
     /// How many datagrams rules may still begin; `None` for any number.
-    room: Option<usize>,
+    rule_datagrams_left: Option<usize>,
     /// Whether anything except rules was too long for a datagram.
     is_cut: bool,
 }
 
-/// Further rules do not fit: no datagram is left for them.
-struct NoRoom;
+/// No datagram is left for further rules.
+struct NoDatagramLeft;
 
 impl Packed {
-    /// Packs the texts of these parts. `room`: how many datagrams rules may begin.
-    fn new(parts: &[Part], limit: usize, room: Option<usize>) -> Self {
+    /// Packs the texts of these parts. `for_rules`: how many datagrams rules may begin.
+    fn new(parts: &[Part], limit: usize, for_rules: Option<usize>) -> Self {
         let datagrams = Template::default();
         let mut packed = Self {
             datagrams,
             limit,
-            left: limit,
-            room,
+            bytes_left: limit,
+            rule_datagrams_left: for_rules,
             is_cut: false,
         };
         packed.datagrams.begin();
         for part in parts {
             packed.push(part);
-            if part.ends_datagram && packed.left < limit {
-                packed.left = 0;
+            if part.ends_datagram && packed.bytes_left < limit {
+                packed.bytes_left = 0;
             }
         }
         packed
@@ -391,7 +391,8 @@ impl Packed {
 
     fn push(&mut self, part: &Part) {
         let all = &part.texts.bytes[..];
-        let is_one_text = part.is_rules && self.room.is_none() && all.len() <= self.limit;
+        let is_one_text =
+            part.is_rules && self.rule_datagrams_left.is_none() && all.len() <= self.limit;
         if is_one_text {
             self.append(all);
             return;
@@ -404,7 +405,7 @@ impl Packed {
     }
 
     /// Adds a text in one piece, or pair by pair if it is too long for a datagram.
-    fn push_text(&mut self, text: &[u8], is_rule: bool) -> Result<(), NoRoom> {
+    fn push_text(&mut self, text: &[u8], is_rule: bool) -> Result<(), NoDatagramLeft> {
         if text.len() <= self.limit {
             return self.push_piece(text, is_rule);
         }
@@ -422,17 +423,17 @@ impl Packed {
     }
 
     /// Adds a piece that is never cut. One that is too long for a datagram is left out.
-    fn push_piece(&mut self, piece: &[u8], is_rule: bool) -> Result<(), NoRoom> {
+    fn push_piece(&mut self, piece: &[u8], is_rule: bool) -> Result<(), NoDatagramLeft> {
         if piece.len() > self.limit {
             self.is_cut |= !is_rule;
             return Ok(());
         }
-        let begins_datagram = piece.len() > self.left;
+        let begins_datagram = piece.len() > self.bytes_left;
         if begins_datagram
             && is_rule
-            && let Some(room) = &mut self.room
+            && let Some(left) = &mut self.rule_datagrams_left
         {
-            *room = room.checked_sub(1).ok_or(NoRoom)?;
+            *left = left.checked_sub(1).ok_or(NoDatagramLeft)?;
         }
         self.append(piece);
         Ok(())
@@ -440,12 +441,12 @@ impl Packed {
 
     /// Appends a piece to the current datagram, or to a new one if it does not fit.
     fn append(&mut self, piece: &[u8]) {
-        if piece.len() > self.left {
+        if piece.len() > self.bytes_left {
             self.datagrams.begin();
-            self.left = self.limit;
+            self.bytes_left = self.limit;
         }
         self.datagrams.bytes.extend_from_slice(piece);
-        self.left = self.left.saturating_sub(piece.len());
+        self.bytes_left = self.bytes_left.saturating_sub(piece.len());
     }
 }
 

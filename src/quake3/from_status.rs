@@ -491,11 +491,8 @@ pub(super) fn put_rules(fields: &mut Fields, status: &ServerStatus, form: Form, 
     for (key, value) in &status.rules {
         let (key, value) = (value_of(form, key), value_of(form, value));
         // A challenge among the rules belongs to another request.
-        let mut taken_keys = InfoString::new(&field_pairs)
-            .iter()
-            .map(|(key, _)| key)
-            .chain([&b"challenge"[..]]);
-        let is_taken = taken_keys.any(|taken| taken.eq_ignore_ascii_case(&key));
+        let is_challenge = key.eq_ignore_ascii_case(b"challenge");
+        let is_taken = is_challenge || has_key(&field_pairs, &key);
         let is_left_out = |known| left_out.contains(&known);
         let contradicts_field = !left_out.is_empty() && Key::find(&key).is_some_and(is_left_out);
         let has_both_texts = !key.is_empty() && !value.is_empty();
@@ -503,4 +500,10 @@ pub(super) fn put_rules(fields: &mut Fields, status: &ServerStatus, form: Form, 
             let _ = info.put(&key, &value);
         }
     }
+}
+
+/// Whether an infostring has this key.
+fn has_key(info: &[u8], key: &[u8]) -> bool {
+    let mut pairs = InfoString::new(info).iter();
+    pairs.any(|(known, _)| known.eq_ignore_ascii_case(key))
 }

@@ -6,7 +6,7 @@ use super::engines::{Challenge, Profile};
 use super::from_status::{self, field_pairs, put_rules};
 use super::player_lines::write_quake3_lines;
 use super::siblings;
-use super::values::{is_text, text};
+use super::values::{is_written_as, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::line::TO_CLIENT;
 use super::wire::reply::Reply;
@@ -393,7 +393,7 @@ fn challenge_reply(
     let is_of_id = form == Challenge::Response;
     if let (Some(own), Some(game)) = (&context.status.game, game)
         && is_of_id
-        && !is_text(own, game)
+        && !is_written_as(own, game)
     {
         return game_mismatch_reply(own, extra, context);
     }

@@ -11,9 +11,9 @@ pub(super) fn text(text: &Text) -> Vec<u8> {
     value_of(Form::Quake3, text.as_ref()).into_owned()
 }
 
-/// Whether [`text`] converts a text to these bytes.
-pub(super) fn is_text(text: &Text, bytes: &[u8]) -> bool {
-    *value_of(Form::Quake3, text.as_ref()) == *bytes
+/// Whether a text is written as this value of Quake 3's infostrings.
+pub(super) fn is_written_as(text: &Text, value: &[u8]) -> bool {
+    *value_of(Form::Quake3, text.as_ref()) == *value
 }
 
 /// A text as infostrings and player lines of this form can carry it.

@@ -176,3 +176,14 @@ pub(crate) fn check_word(field: &'static str, word: &[u8]) -> Result<(), EncodeE
         byte <= b' ' || byte == b'"' || byte == 0x7F
     })
 }
+
+/// [`check_word`] for an argument that may be missing.
+pub(crate) fn check_optional_word(
+    field: &'static str,
+    word: Option<&[u8]>,
+) -> Result<(), EncodeError> {
+    match word {
+        Some(word) => check_word(field, word),
+        None => Ok(()),
+    }
+}

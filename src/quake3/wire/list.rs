@@ -12,7 +12,7 @@ use nom::combinator::{eof, map_opt, not, value};
 use nom::number::complete::{be_u16, be_u32, be_u128};
 use nom::sequence::{preceded, terminated};
 
-use super::line::{self, check_word, next_word};
+use super::line::{self, check_optional_word, check_word, next_word};
 use super::siblings::Form;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
@@ -150,8 +150,7 @@ impl<'a> GetServers<'a> {
                 });
             }
         }
-        self.game_type
-            .map_or(Ok(()), |game_type| check_word("game type", game_type))
+        check_optional_word("game type", self.game_type)
     }
 
     /// The word of the request.

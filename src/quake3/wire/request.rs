@@ -10,7 +10,9 @@ use nom::character::complete::digit1;
 use nom::combinator::{eof, map_opt, opt, peek, rest, value};
 use nom::sequence::{delimited, preceded, terminated};
 
-use super::line::{self, HEXEN_WORLD, Marked, TO_SERVER, check_word, next_word, put_words};
+use super::line::{
+    self, HEXEN_WORLD, Marked, TO_SERVER, check_optional_word, check_word, next_word, put_words,
+};
 use super::list::GetServers;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
@@ -289,9 +291,7 @@ impl<'a> Request<'a> {
             Command::GetInfo { challenge } | Command::GetStatus { challenge } => {
                 challenge.map_or(Ok(()), check_challenge)
             }
-            Command::Status { flags } => {
-                flags.map_or(Ok(()), |flags| check_word("status flags", flags))
-            }
+            Command::Status { flags } => check_optional_word("status flags", *flags),
             Command::Info { protocol } => check_word("protocol number", protocol),
             // Servers tell the words apart by their order: a name alone would be read as a number.
             Command::GetChallenge {
@@ -299,8 +299,8 @@ impl<'a> Request<'a> {
                 game: Some(_),
             } => Err(EncodeError::Empty("client challenge")),
             Command::GetChallenge { client, game } => {
-                client.map_or(Ok(()), |client| check_word("client challenge", client))?;
-                game.map_or(Ok(()), |game| check_word("game name", game))
+                check_optional_word("client challenge", *client)?;
+                check_optional_word("game name", *game)
             }
             Command::Rcon(rcon) => rcon.check(),
             Command::GetServers(list) => list.check(),
