@@ -246,8 +246,8 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Ends a column. Columns of a section have the same number of rows: if one differs, a value
-    /// was read as the name of a column.
+    /// Ends a column. Columns of a section have the same number of rows, or no value: if another
+    /// number differs, a value was read as the name of a column.
     fn end_column(&mut self) {
         let Some(column) = self.reading.index.columns.last_mut() else {
             return;
@@ -255,7 +255,7 @@ impl<'a> Reader<'a, '_> {
         column.has_end = true;
         let rows = column.rows;
         let known_rows = self.row_count.unwrap_or(rows);
-        if rows != known_rows {
+        if rows != known_rows && rows != 0 {
             self.reading.mark_missing(self.section, self.section);
         }
         self.row_count = Some(rows.max(known_rows));
@@ -274,6 +274,7 @@ impl<'a> Reader<'a, '_> {
     ///
     /// | what follows | empty values |
     /// |---|---|
+    /// | the end of a column without any value, see [`Self::is_column_without_values`] | none |
     /// | anything, and the number of rows is known from a column before | as many as rows are missing |
     /// | the end of the datagram | see [`Self::empty_values_before_end`] |
     /// | the type of a later section | all except the ends of column and section |
@@ -283,6 +284,9 @@ impl<'a> Reader<'a, '_> {
     fn empty_values(&self, nuls: usize, after: &[u8]) -> usize {
         let rows = self.reading.index.rows_of_last_column();
         if let Some(known) = self.row_count {
+            if rows == 0 && self.is_column_without_values(nuls, after, known) {
+                return 0;
+            }
             return known.saturating_sub(rows);
         }
         let Some(&first) = after.first() else {
@@ -303,6 +307,20 @@ impl<'a> Reader<'a, '_> {
             return nuls.saturating_sub(1);
         }
         nuls
+    }
+
+    /// Whether a column has no value, not even an empty one: GameSpy's own code writes nothing if
+    /// the game adds nothing (QR2 SDK, qr2.c; S.T.A.L.K.E.R.'s `artefacts_`). The NULs are then only
+    /// its end, before a header with this many values, or its end and the section's.
+    fn is_column_without_values(&self, nuls: usize, after: &[u8], known: usize) -> bool {
+        match (nuls, after) {
+            (1, header_at) => begins_column(header_at, known),
+            (2, [kind @ ..=TEAMS, table @ ..]) => {
+                let is_empty_table = table.first() == Some(&0);
+                *kind > self.section && (is_empty_table || begins_header(table))
+            }
+            _ => false,
+        }
     }
 
     /// The number of empty values before the end of a datagram. The last two NULs end the column
@@ -379,6 +397,25 @@ impl<'a> Reader<'a, '_> {
             }
         }
     }
+}
+
+/// Whether a column begins with these bytes, at row 0.
+fn begins_header(bytes: &[u8]) -> bool {
+    matches!(header(bytes), Ok((_, (name, 0))) if is_field_name(name))
+}
+
+/// Whether these bytes are a header, this many values that are not empty, and the column's end.
+fn begins_column(bytes: &[u8], rows: usize) -> bool {
+    if !begins_header(bytes) {
+        return false;
+    }
+    let (mut rest, _) = header(bytes).unwrap_or_default();
+    let mut values = 0_usize;
+    while let Ok((after, _)) = word(rest) {
+        values = values.saturating_add(1);
+        rest = after;
+    }
+    values == rows && rest.first() == Some(&0)
 }
 
 #[cfg(test)]
@@ -477,6 +514,25 @@ mod tests {
             (b"player_\0\0Ann\0\0\0sco", vec![b"Ann".to_vec(), empty()]),
         ] {
             assert_eq!(rows(columns), expected, "{}", columns.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_column_can_be_without_any_value() {
+        let names = b"player_\0\0Ann\0Bob\0\0";
+        let columns = [
+            &b"artefacts_\0\0\0score_\0\x005\x007\0\0\0"[..],
+            b"score_\0\x005\x007\0\0artefacts_\0\0\0\0",
+        ];
+        for columns in columns {
+            let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01";
+            let teams = b"\x02t_score_t\0\x001\x002\0\0\0";
+            let datagram = Bytes::from([&head[..], names, columns, teams].concat());
+            let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
+            assert!(answer.completeness().is_complete());
+            let scores = answer.players().rows().map(|row| row.get("score_"));
+            assert_eq!(scores.collect::<Vec<_>>(), [Some(&b"5"[..]), Some(b"7")]);
+            assert_eq!(answer.teams().len(), 2);
         }
     }
 
