@@ -410,7 +410,7 @@ pub(crate) static TABLE: &[Game] = &[
         game_port: Some(7777), dialect: JustCause2, marks: &[PlayerValue("steamid")], certainty: Unverified,
         source: "node-gamedig", ..GAMESPY4 },
     Game { id: "stalker", name: "S.T.A.L.K.E.R.", year: Some(2007), game_port: Some(5445),
-        query_port: Offset(2), source: "node-gamedig", ..GAMESPY4 },
+        query_port: Offset(2), marks: &[Has("damageblocktime")], source: "node-gamedig", ..GAMESPY4 },
     Game { id: "unrealtournament3", name: "Unreal Tournament 3", old_ids: &["ut3"], year: Some(2007),
         game_port: Some(7777), query_port: Offset(-1277),
         also_at: &[(GameSpy4, Fixed(6500)), (GameSpy4, Offset(11)), (GameSpy4, Offset(-1276)), (GameSpy4, Offset(-1275)),

@@ -31,6 +31,7 @@ keys! {
     Bf2ScoreLimit = "bf2_scorelimit",
     Bf2Team1 = "bf2_team1",
     Bf2Team2 = "bf2_team2",
+    DamageBlockTime = "damageblocktime",
     Dedicated = "dedicated",
     Dx10 = "dx10",
     EngineVersion = "EngineVersion",
@@ -105,6 +106,8 @@ pub(super) struct Profile {
     /// The number of the first team. Teams have no number on the wire: players name the position of
     /// the row.
     pub(super) first_team: i32,
+    /// The column of the teams' scores.
+    pub(super) team_score: &'static str,
     /// Values of the modification's key that are the game itself.
     pub(super) unmodified: &'static [&'static str],
     /// Whether bots are rows without a name, if there are as many of them as bots.
@@ -409,7 +412,7 @@ impl Mark {
 }
 
 /// All profiles with marks. The most specific come first.
-pub(super) static PROFILES: [&Profile; 10] = [
+pub(super) static PROFILES: [&Profile; 12] = [
     &MINECRAFT,
     &JUST_CAUSE_2,
     &UNREAL_TOURNAMENT_3,
@@ -417,8 +420,10 @@ pub(super) static PROFILES: [&Profile; 10] = [
     &BATTLEFIELD_2,
     &CRYSIS,
     &ARMA,
+    &STALKER,
     &BATTLEFIELD_VIETNAM,
     &SWAT_4,
+    &FEAR,
     &GAMESPY_2,
 ];
 
@@ -461,6 +466,7 @@ const DEFAULT: Profile = Profile {
     own: &[],
     columns: COLUMNS,
     first_team: 1,
+    team_score: "score_t",
     unmodified: &[],
     has_nameless_bots: false,
     source: "",
@@ -674,6 +680,20 @@ static ARMA: Profile = Profile {
     ..DEFAULT
 };
 
+/// S.T.A.L.K.E.R.: teams have a score and no name.
+static STALKER: Profile = Profile {
+    name: "S.T.A.L.K.E.R.",
+    marks: &[Mark::Keys(&[Key::DamageBlockTime])],
+    own: &[
+        read(Key::FragLimit, Field::ScoreLimit),
+        read(Key::TimeLimit, Field::TimeLimitInMinutes),
+    ],
+    team_score: "t_score_t",
+    source: "github.com/OpenXRay/xray-16, src/xrGameSpy/GameSpy_QR2.cpp, \
+             src/xrGame/gamespy/GameSpy_QR2_callbacks.cpp, src/xrGame/game_sv_artefacthunt.cpp",
+    ..DEFAULT
+};
+
 /// Just Cause 2 Multiplayer: UTF-8; its players have a layout of their own.
 static JUST_CAUSE_2: Profile = Profile {
     name: "Just Cause 2",
@@ -737,6 +757,18 @@ static SWAT_4: Profile = Profile {
     ..GAMESPY
 };
 
+/// F.E.A.R. and its expansions.
+static FEAR: Profile = Profile {
+    name: "F.E.A.R.",
+    marks: &[
+        Mark::Prefix(Key::GsGameName, "fear"),
+        Mark::Prefix(Key::GameName, "fear"),
+    ],
+    own: &gamespy_2(Field::TimeLimitInMinutes),
+    source: "github.com/jsj2008/lithtech, FEAR/ObjectDLL: GameServerShell.cpp, ServerMissionMgr.cpp",
+    ..GAMESPY
+};
+
 /// GameSpy v2, and every server that is queried in it: Halo, F.E.A.R., SWAT 4, Hidden & Dangerous
 /// 2. Halo's players have the teams 0 and 1, so its rows, red and blue, count from 0.
 pub(super) static GAMESPY_2: Profile = GAMESPY;
@@ -745,7 +777,15 @@ const GAMESPY: Profile = Profile {
     name: "GameSpy v2",
     marks: &[Mark::Form(Form::Legacy)],
     usual: &[],
-    own: &[
+    own: &gamespy_2(Field::TimeLimit),
+    first_team: 0,
+    source: "captures of Halo, Had2 and Swat4; F.E.A.R.'s replies",
+    ..DEFAULT
+};
+
+/// The keys of GameSpy v2, with this meaning of the time limit.
+const fn gamespy_2(time_limit: Field) -> [Entry; 21] {
+    [
         both(Key::HostName, Field::Name).or(""),
         both(Key::GameName, Field::Game),
         read(Key::GsGameName, Field::Game),
@@ -763,15 +803,12 @@ const GAMESPY: Profile = Profile {
         both(Key::GameType, Field::GameType),
         read(Key::ModName, Field::ModName),
         read(Key::Mod, Field::ModName),
-        read(Key::TimeLimit, Field::TimeLimit),
+        read(Key::TimeLimit, time_limit),
         both(Key::FragLimit, Field::ScoreLimit),
         both(Key::Punkbuster, Field::AntiCheat),
         read(Key::SvPunkbuster, Field::AntiCheat),
-    ],
-    first_team: 0,
-    source: "captures of Halo, Had2 and Swat4; F.E.A.R.'s replies",
-    ..DEFAULT
-};
+    ]
+}
 
 #[cfg(test)]
 mod tests {
@@ -839,6 +876,8 @@ mod tests {
             ("bf2142_ranked", "1", "Battlefield 2142"),
             ("dx10", "0", "Crysis, Crysis Wars"),
             ("sv_battleye", "1", "Arma"),
+            ("damageblocktime", "4", "S.T.A.L.K.E.R."),
+            ("gsgamename", "fear", "F.E.A.R."),
             ("game_id", "bfvietnam", "Battlefield Vietnam"),
             ("gamevariant", "SWAT 4", "SWAT 4"),
             ("gamevariant", "SEF", "SWAT 4"),

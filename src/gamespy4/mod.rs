@@ -106,7 +106,7 @@
 //! | `private_slots` | `bf2_reservedslots`, `bf2142_reservedslots` | Battlefield 2, 2142 |
 //! | `time_limit` | `p268435705` in minutes | UT3 |
 //! | | `timelimit` in seconds | Battlefield 2, 2142: 14400 in Project Reality (captures); `roundtime` is a number of rounds |
-//! | | `timelimit` in minutes | Crysis, Crysis Wars: 75 with 1719 seconds left (capture); elsewhere only 0 is known to mean no limit |
+//! | | `timelimit` in minutes | Crysis, Crysis Wars: 75 with 1719 seconds left (capture); S.T.A.L.K.E.R., F.E.A.R. (sources); elsewhere only 0 is known to mean no limit |
 //! | `time_left` | `timeleft` in seconds | Crysis Wars (capture) |
 //! | `score_limit` | `p268435704`; `bf2_scorelimit`, `bf2142_scorelimit`, `scorelimit`, `fraglimit` | UT3; Battlefield 2, 2142; QR2's standard keys |
 //! | `Player::score` | `score_`, or `kills_` where there is none | Crysis Wars has `kills_`; a text, as Halo's `:00`, stays in `extra` (captures) |
@@ -114,6 +114,7 @@
 //! | | rows without a name, if there are as many as bots | UT3 (capture) |
 //! | `Team::id` | position, from 0 in UT3 and GameSpy v2 except Battlefield Vietnam, else from 1 | as `team_` counts (captures; qstat, gs2.c) |
 //! | `Team::name`, `Team::score` | `team_t`, `score_t` | UT3, Battlefield 2 |
+//! | `Team::score` | `t_score_t` | S.T.A.L.K.E.R. (github.com/OpenXRay/xray-16, GameSpy_QR2.cpp) |
 //! | `Team::name` | `bf2_team1`, `bf2_team2`, `bf2142_team1`, `bf2142_team2` | Battlefield 2, 2142, where no teams are listed |
 //!
 //! `gamemode` and `hostip` have no field: a server of this crate takes them from its rules. Which

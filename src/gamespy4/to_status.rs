@@ -274,10 +274,10 @@ fn team(row: Row<'_>, number: i32, fields: &Fields<'_>, extras: &mut ExtrasBuild
     };
     for (column, value) in row.fields() {
         let Some(value) = value else { continue };
+        let is_score = column == fields.profile.team_score.as_bytes();
         let is_read = match column {
             b"team_t" => set(&mut team.name, Some(fields.text(value))),
-            b"score_t" => set(&mut team.score, number::number(value)),
-            _ => false,
+            _ => is_score && set(&mut team.score, number::number(value)),
         };
         if !is_read {
             extras.push(column, value);

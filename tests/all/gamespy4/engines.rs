@@ -520,3 +520,36 @@ fn an_own_game_has_plain_keys() {
         (served.time_limit, Some(true))
     );
 }
+
+/// Built by hand after github.com/OpenXRay/xray-16, GameSpy_QR2_callbacks.cpp; invented values. In
+/// a match without artefacts, GameSpy's code writes the column `artefacts_` without any value.
+#[test]
+fn stalker_has_scores_of_teams_and_a_column_without_values() {
+    let datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0mapname\0mp_pool\0\
+        numplayers\x002\0maxplayers\x0032\0gametype\0teamdeathmatch\0hostport\x005445\0\
+        fraglimit\x0010\0timelimit\x0015\0damageblocktime\x004\0\0\
+        \x01player_\0\0Ann\0Bob\0\0score_\0\x003\0-1\0\0team_\0\x001\x002\0\0artefacts_\0\0\0\0\
+        \x02t_score_t\0\x0010\x007\0\0\0";
+    let answer = decode([&datagram[..]]).unwrap();
+    assert!(answer.completeness().is_complete());
+    let status = answer.to_status();
+    let names: Vec<_> = status.players.iter().map(|player| &*player.name).collect();
+    assert_eq!(names, ["Ann", "Bob"]);
+    let teams = status.teams.iter().map(|team| (team.id, team.score));
+    assert_eq!(
+        teams.collect::<Vec<_>>(),
+        [(Some(1), Some(10)), (Some(2), Some(7))]
+    );
+    assert_eq!(status.time_limit, Some(Duration::from_secs(900)));
+    assert_eq!(status.score_limit, Some(10));
+}
+
+/// Built by hand after github.com/jsj2008/lithtech, FEAR/ObjectDLL/GameServerShell.cpp.
+#[test]
+fn the_time_limit_of_fear_is_in_minutes() {
+    let datagram = b"\0\x01\x02\x03\x04hostname\0Srv\0gsgamename\0fear\0timelimit\x0015\0\
+        fraglimit\x0050\0\0\0\0player_\0score_\0ping_\0\0\0\0\0";
+    let status = decode([&datagram[..]]).unwrap().to_status();
+    assert_eq!(status.time_limit, Some(Duration::from_secs(900)));
+    assert_eq!(status.score_limit, Some(50));
+}
