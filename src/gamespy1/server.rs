@@ -98,9 +98,10 @@ fn parts(
     let service = context.service;
     let names_versions =
         |command| matches!(command, Command::Basic | Command::Status | Command::Packets);
-    let has_versions = answered(request, service).any(|(_, command)| names_versions(command));
+    let has_versions =
+        commands_to_answer(request, service).any(|(_, command)| names_versions(command));
     let mut parts = Vec::new();
-    for (number, command) in answered(request, service) {
+    for (number, command) in commands_to_answer(request, service) {
         let sections = match command {
             Command::Status | Command::Packets => &SECTIONS[..],
             // A reply contains the versions only once.
@@ -145,7 +146,7 @@ impl Keeping {
         let mut numbers = [0; LAST_WITHOUT_VALUE as usize];
         let mut free = numbers.iter_mut();
         // Searching for the commands is most of the work for a request, so it is done once.
-        for (number, _) in answered(request, service) {
+        for (number, _) in commands_to_answer(request, service) {
             match free.next() {
                 Some(slot) if number <= LAST_WITHOUT_VALUE => *slot = number,
                 _ => return Self::NotKept,
@@ -180,7 +181,7 @@ const TABLE: &[Command<'static>] = &Command::known(b"");
 /// replies. GameSpy's own code also answers a command once, because it searches the request for
 /// each command (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The Unreal engine answers repeated
 /// ones too (IpServer's UdpServerQuery).
-fn answered<'a>(
+fn commands_to_answer<'a>(
     request: &Request<'a>,
     service: &Service,
 ) -> impl Iterator<Item = (u32, Command<'a>)> {

@@ -97,7 +97,7 @@ struct Reply {
     /// not join.
     is_open: bool,
     parts: Fragments,
-    zero_based: bool,
+    is_zero_based: bool,
     /// Whether every datagram so far has an end mark without a value, as in Descent 3.
     every_part_is_marked: bool,
     /// Whether this is Serious Sam's status, by its end. One of its datagrams must then have the
@@ -178,7 +178,7 @@ impl Reassembly {
             (None, _) => Order::Arrival,
         };
         let reply = self.find_or_begin(order, response.trailer_start())?;
-        reply.zero_based |= trailer.is_zero_based();
+        reply.is_zero_based |= trailer.is_zero_based();
         reply.every_part_is_marked &= trailer.is_open_mark();
         reply.needs_description |= unnumbered == Some(ConstantReply::Status);
         reply.insert(number, body, trailer.is_last())
@@ -258,7 +258,7 @@ impl Reply {
             order,
             is_open: true,
             parts: Fragments::new(limits),
-            zero_based: false,
+            is_zero_based: false,
             every_part_is_marked: true,
             needs_description: false,
             counts: Counts::default(),
@@ -329,7 +329,7 @@ impl Reply {
 
     /// The number of the first fragment.
     fn first_number(&self) -> u32 {
-        if self.zero_based { 0 } else { 1 }
+        if self.is_zero_based { 0 } else { 1 }
     }
 
     /// How many fragments are missing, judging by their numbers.
@@ -433,7 +433,7 @@ impl Reply {
     /// M alone, from 0. The keys are then the odd or the even tokens, whichever contain more keys
     /// of rows.
     fn first_key_start(&self, body: &[u8]) -> usize {
-        let cuts_pairs = self.zero_based && self.order == Order::Numbers;
+        let cuts_pairs = self.is_zero_based && self.order == Order::Numbers;
         if !cuts_pairs {
             return 0;
         }

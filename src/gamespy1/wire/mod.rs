@@ -46,8 +46,9 @@ pub(crate) struct Fields<'a> {
     /// The runs between the gaps of an incomplete reply, each parsed on its own. Empty if one run
     /// covers everything.
     pub(crate) runs: &'a [Range<usize>],
-    /// Whether a value may contain a separator, because the texts are not all in pairs.
-    may_have_long_values: bool,
+    /// Whether a value may have a [continuation](mod@continuation), because the texts are not all in
+    /// pairs.
+    may_have_continuations: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -61,7 +62,7 @@ impl<'a> Fields<'a> {
         Self {
             raw,
             runs,
-            may_have_long_values: false,
+            may_have_continuations: false,
         }
     }
 
@@ -69,7 +70,7 @@ impl<'a> Fields<'a> {
     /// gaps of missing fragments part pairs, so with them nothing changes.
     pub(crate) fn with_whole_values(self) -> Self {
         Self {
-            may_have_long_values: self.runs.is_empty() && has_unpaired_text(self.raw),
+            may_have_continuations: self.runs.is_empty() && has_unpaired_text(self.raw),
             ..self
         }
     }
@@ -130,7 +131,7 @@ impl<'a> Iterator for Pairs<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let found = if self.fields.may_have_long_values {
+            let found = if self.fields.may_have_continuations {
                 continued_pair(self.rest)
             } else {
                 pair(self.rest)
