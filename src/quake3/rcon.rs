@@ -307,7 +307,8 @@ impl RconQuery {
 
     fn read<'a>(&self, datagram: &'a [u8]) -> Result<Reply<'a>, ParseError> {
         let marked = line::marked(datagram)?;
-        let is_black_ops3 = self.mode == RconMode::BlackOps3 && marked.extra == Some(TO_CLIENT);
+        let is_black_ops3 =
+            self.mode == RconMode::BlackOps3 && marked.fifth_byte == Some(TO_CLIENT);
         if is_black_ops3 {
             // The text follows the byte at once, and may begin with any word. Medal of Honor has
             // `print` there.

@@ -85,14 +85,14 @@ pub(crate) fn respond_from_templates(
         return sibling_reply(&request.command, profile.form, context);
     }
     let has_direction_byte = request.direction_byte || profile.written.direction_byte;
-    let extra = has_direction_byte.then_some(TO_CLIENT);
+    let fifth_byte = has_direction_byte.then_some(TO_CLIENT);
     let (detail, challenge) = match request.command {
         Command::GetInfo { challenge } => (Detail::Short, challenge),
         Command::GetStatus { challenge } => (Detail::Full, challenge),
         Command::GetChallenge { client, game } => {
-            return challenge_reply(client, game, extra, context);
+            return challenge_reply(client, game, fifth_byte, context);
         }
-        Command::Connect(_) => return connect_reply(extra, context),
+        Command::Connect(_) => return connect_reply(fifth_byte, context),
         _ => return None,
     };
     let challenge = challenge.unwrap_or_default();
@@ -105,11 +105,11 @@ pub(crate) fn respond_from_templates(
     // The space for the rest depends on the length of the challenge.
     let kind = ReplyKind::Status {
         detail,
-        extra,
+        fifth_byte,
         challenge_length: quoted.len(),
     };
     let template = context.template(kind, |context, template| {
-        encode(detail, extra, quoted.len(), context, template);
+        encode(detail, fifth_byte, quoted.len(), context, template);
     });
     TemplateReply::new(template, Patch::new(|out| out.put_slice(quoted)))
 }
@@ -170,7 +170,7 @@ fn acknowledgement(context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply
 /// Writes a reply that quotes a challenge of this length.
 fn encode(
     detail: Detail,
-    extra: Option<u8>,
+    fifth_byte: Option<u8>,
     challenge_length: usize,
     context: &Context<'_, ReplyKind>,
     template: &mut Template,
@@ -178,7 +178,7 @@ fn encode(
     let (status, service) = (context.status, context.service);
     let mut head = Vec::new();
     let form = Form::Quake3;
-    put_head(Word { form, detail }, extra, &mut head);
+    put_head(Word { form, detail }, fifth_byte, &mut head);
     let key: &[u8] = if challenge_length > 0 {
         br"\challenge\"
     } else {
@@ -353,8 +353,8 @@ pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Request
         .any(matches)
 }
 
-/// The kind of a reply. Replies of the same kind differ in the challenge that they quote. `extra` is
-/// the byte after the mark.
+/// The kind of a reply. Replies of the same kind differ in the challenge that they quote.
+/// `fifth_byte` is the byte after the mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReplyKind {
     /// A status of Quake 2 or QuakeWorld.
@@ -367,17 +367,17 @@ pub(crate) enum ReplyKind {
     Acknowledgement,
     Status {
         detail: Detail,
-        extra: Option<u8>,
+        fifth_byte: Option<u8>,
         challenge_length: usize,
     },
     Challenge,
     /// `getchallenge` names another game.
     GameMismatch {
-        extra: Option<u8>,
+        fifth_byte: Option<u8>,
     },
     /// `connect` is refused.
     NoPlayers {
-        extra: Option<u8>,
+        fifth_byte: Option<u8>,
     },
 }
 
@@ -386,7 +386,7 @@ pub(crate) enum ReplyKind {
 fn challenge_reply(
     client: Option<&[u8]>,
     game: Option<&[u8]>,
-    extra: Option<u8>,
+    fifth_byte: Option<u8>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
     let form = Profile::of_engine(context.service.engine).written.challenge;
@@ -395,7 +395,7 @@ fn challenge_reply(
         && is_of_id
         && !is_written_as(own, game)
     {
-        return game_mismatch_reply(own, extra, context);
+        return game_mismatch_reply(own, fifth_byte, context);
     }
     let own_protocol = context.status.protocol_version;
     let protocol_version = own_protocol.unwrap_or(context.service.protocol_version);
@@ -419,23 +419,23 @@ fn challenge_reply(
     };
     // Each client gets another reply: an empty template, and all bytes as the patch.
     let template = context.template(ReplyKind::Challenge, |_, template| template.begin());
-    TemplateReply::new(template, Patch::new(|out| reply.put(extra, out)))
+    TemplateReply::new(template, Patch::new(|out| reply.put(fifth_byte, out)))
 }
 
 /// The reply to a `getchallenge` that names another game than this one.
 fn game_mismatch_reply(
     own: &Text,
-    extra: Option<u8>,
+    fifth_byte: Option<u8>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let template = context.template(ReplyKind::GameMismatch { extra }, |_, template| {
+    let template = context.template(ReplyKind::GameMismatch { fifth_byte }, |_, template| {
         let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
         let reply = Reply::Print {
             dark_places: false,
             text: &text,
         };
         template.begin();
-        reply.put(extra, &mut template.bytes);
+        reply.put(fifth_byte, &mut template.bytes);
     });
     TemplateReply::new(template, Patch::NONE)
 }
@@ -446,7 +446,10 @@ fn decimal(number: i64) -> Patch {
 }
 
 /// The reply to `connect`: a refusal, because this server has no game.
-fn connect_reply(extra: Option<u8>, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
+fn connect_reply(
+    fifth_byte: Option<u8>,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<TemplateReply> {
     let form = Profile::of_engine(context.service.engine).written.challenge;
     let text = b"This server takes no players, it answers queries.\n";
     let reply = match form {
@@ -456,9 +459,9 @@ fn connect_reply(extra: Option<u8>, context: &mut Context<'_, ReplyKind>) -> Opt
             text,
         },
     };
-    let template = context.template(ReplyKind::NoPlayers { extra }, |_, template| {
+    let template = context.template(ReplyKind::NoPlayers { fifth_byte }, |_, template| {
         template.begin();
-        reply.put(extra, &mut template.bytes);
+        reply.put(fifth_byte, &mut template.bytes);
     });
     TemplateReply::new(template, Patch::NONE)
 }

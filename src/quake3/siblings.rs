@@ -154,10 +154,10 @@ fn put_part(text: &[u8], engine: Engine, template: &mut Template) {
 }
 
 fn put_status_head(engine: Engine, out: &mut Vec<u8>) {
-    let extra = (engine == Engine::HexenWorld).then_some(HEXEN_WORLD);
+    let fifth_byte = (engine == Engine::HexenWorld).then_some(HEXEN_WORLD);
     let form = Profile::of_engine(engine).form;
     let detail = Detail::Full;
-    put_head(Word { form, detail }, extra, out);
+    put_head(Word { form, detail }, fifth_byte, out);
 }
 
 /// The infostring: the fields of the status, then its rules, in a bounded number of bytes.

@@ -129,9 +129,9 @@ impl List {
         let wanted = of_game.filter(|(server, entry)| self.servers.contain(*server, entry, now));
         let mut addresses = wanted.map(|(server, _)| server).peekable();
         let ends_list = put_part(self.addresses, &mut addresses, out);
-        self.progress = Progress::Begun {
-            next: addresses.next().unwrap_or(HIGHEST),
-        };
+        // Without a next server, only the end mark is left to write.
+        let next = addresses.next().unwrap_or(HIGHEST);
+        self.progress = Progress::Begun { next };
         Written {
             ends_list,
             examined,

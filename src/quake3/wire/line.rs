@@ -61,17 +61,17 @@ const WORDS: [&str; 32] = [
 /// `head = 4%xFF [ %x01 / %x02 / %xFF ]`: Medal of Honor's direction byte, or HexenWorld's fifth
 /// 0xFF.
 fn head(datagram: &[u8]) -> Parsed<'_, Option<u8>> {
-    let extra = verify(octet, |byte| {
+    let fifth_byte = verify(octet, |byte| {
         matches!(*byte, TO_SERVER | TO_CLIENT | HEXEN_WORLD)
     });
-    preceded(tag(&MARK[..]), opt(extra)).parse(datagram)
+    preceded(tag(&MARK[..]), opt(fifth_byte)).parse(datagram)
 }
 
 /// A datagram with the mark.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marked<'a> {
     /// The byte after the mark: [`TO_SERVER`], [`TO_CLIENT`] or [`HEXEN_WORLD`].
-    pub(crate) extra: Option<u8>,
+    pub(crate) fifth_byte: Option<u8>,
     /// The bytes after both.
     pub(crate) text: &'a [u8],
 }
@@ -82,8 +82,8 @@ pub(crate) struct Marked<'a> {
 /// [`ParseErrorKind::NotThisProtocol`] without the mark.
 pub(crate) fn marked(datagram: &[u8]) -> Result<Marked<'_>, ParseError> {
     let unmarked = ParseErrorKind::NotThisProtocol("four bytes 0xff");
-    let (text, extra) = grammar::read(expect(unmarked, head), datagram, 0)?;
-    Ok(Marked { extra, text })
+    let (text, fifth_byte) = grammar::read(expect(unmarked, head), datagram, 0)?;
+    Ok(Marked { fifth_byte, text })
 }
 
 /// The error for a text that does not begin as expected: it may be another message of this
@@ -149,10 +149,10 @@ fn block_comment(line: &[u8]) -> Parsed<'_, &[u8]> {
 }
 
 /// Appends the mark, the byte after it if one is wanted, and a word.
-pub(crate) fn put(extra: Option<u8>, word: &[u8], out: &mut impl BufMut) {
+pub(crate) fn put(fifth_byte: Option<u8>, word: &[u8], out: &mut impl BufMut) {
     out.put_slice(&MARK);
-    if let Some(extra) = extra {
-        out.put_u8(extra);
+    if let Some(fifth_byte) = fifth_byte {
+        out.put_u8(fifth_byte);
     }
     out.put_slice(word);
 }

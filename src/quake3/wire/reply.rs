@@ -270,7 +270,7 @@ impl<'a> Reply<'a> {
     }
 
     /// [`Self::encode`] without its checks, and with this byte after the mark.
-    pub(crate) fn put(&self, extra: Option<u8>, out: &mut impl BufMut) {
+    pub(crate) fn put(&self, fifth_byte: Option<u8>, out: &mut impl BufMut) {
         let (word, text): (&[u8], &[u8]) = match *self {
             Self::Challenge {
                 dark_places: false, ..
@@ -298,7 +298,7 @@ impl<'a> Reply<'a> {
             Self::ShortAck => (b"l", b""),
             Self::InfoLine { text } => (b"info\n", text),
         };
-        line::put(extra, word, out);
+        line::put(fifth_byte, word, out);
         out.put_slice(text);
         put_words(&self.words(), out);
         match *self {

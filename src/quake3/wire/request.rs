@@ -177,7 +177,7 @@ impl<'a> Request<'a> {
     /// [`ParseErrorKind::Unexpected`] for replies, [`ParseErrorKind::CutShort`] and
     /// [`ParseErrorKind::Malformed`] for the arguments of requests to masters.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let Marked { extra, text } = match line::marked(datagram) {
+        let Marked { fifth_byte, text } = match line::marked(datagram) {
             Ok(marked) => marked,
             Err(no_mark) => {
                 let (_, request) = unmarked(datagram).map_err(|_| no_mark)?;
@@ -197,8 +197,8 @@ impl<'a> Request<'a> {
         };
         Ok(Self {
             command,
-            direction_byte: extra == Some(TO_SERVER),
-            hexen_world: extra == Some(HEXEN_WORLD),
+            direction_byte: fifth_byte == Some(TO_SERVER),
+            hexen_world: fifth_byte == Some(HEXEN_WORLD),
         })
     }
 
@@ -217,9 +217,9 @@ impl<'a> Request<'a> {
 
     /// [`Self::encode`] without its checks.
     pub(crate) fn put(&self, out: &mut impl BufMut) {
-        let extra = self.extra();
+        let fifth_byte = self.fifth_byte();
         let mut put = |word: &[u8], arguments: &[Option<&[u8]>]| {
-            line::put(extra, word, out);
+            line::put(fifth_byte, word, out);
             put_words(arguments, out);
         };
         match &self.command {
@@ -276,7 +276,7 @@ impl<'a> Request<'a> {
     }
 
     /// The byte after the mark.
-    const fn extra(&self) -> Option<u8> {
+    const fn fifth_byte(&self) -> Option<u8> {
         if self.direction_byte {
             Some(TO_SERVER)
         } else if self.hexen_world {

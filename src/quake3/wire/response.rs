@@ -49,7 +49,7 @@ pub(crate) struct Layout {
     pub(crate) form: Form,
     pub(crate) detail: Detail,
     /// The byte after the mark, which Medal of Honor's and HexenWorld's servers write.
-    extra: Option<u8>,
+    fifth_byte: Option<u8>,
     /// The infostring.
     info_start: usize,
     info_end: usize,
@@ -68,7 +68,7 @@ impl<'a> Response<'a> {
     /// - [`ParseErrorKind::CutShort`] without an infostring.
     /// - [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
-        let Marked { extra, text } = line::marked(datagram)?;
+        let Marked { fifth_byte, text } = line::marked(datagram)?;
         let Ok((after_word, Word { form, detail })) = word(text) else {
             let expected = "infoResponse or statusResponse";
             return Err(line::unexpected(text, expected));
@@ -90,7 +90,7 @@ impl<'a> Response<'a> {
         let layout = Layout {
             form,
             detail,
-            extra,
+            fifth_byte,
             info_start,
             info_end: info_start.saturating_add(info.len()),
             players_start: offset_of(players),
@@ -246,10 +246,10 @@ impl<'a> Response<'a> {
         let Layout {
             form,
             detail,
-            extra,
+            fifth_byte,
             ..
         } = self.layout;
-        put_head(Word { form, detail }, extra, out);
+        put_head(Word { form, detail }, fifth_byte, out);
         let info = self.info().raw();
         out.put_slice(info);
         if needs_separator(info) {
@@ -302,13 +302,13 @@ pub(crate) struct Word {
 }
 
 /// Appends the mark, the byte after it, the word, and the line feed after the word.
-pub(crate) fn put_head(word: Word, extra: Option<u8>, out: &mut impl BufMut) {
+pub(crate) fn put_head(word: Word, fifth_byte: Option<u8>, out: &mut impl BufMut) {
     let text = match word.form {
         Form::Quake3 => command_word(word.detail),
         Form::Quake2 => "print",
         Form::QuakeWorld => "n",
     };
-    line::put(extra, text.as_bytes(), out);
+    line::put(fifth_byte, text.as_bytes(), out);
     if word.form != Form::QuakeWorld {
         out.put_u8(b'\n');
     }
