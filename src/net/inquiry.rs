@@ -13,7 +13,7 @@ use super::server::Server;
 use crate::address::{Prefix, network};
 use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
 #[cfg(feature = "games")]
-use crate::games::{Game, MasterAddress};
+use crate::games::Game;
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
 use crate::session::{Session, Timing};
 
@@ -40,10 +40,6 @@ pub struct Listed {
 pub struct MasterReport {
     /// The list server's address, as given: `HOST` or `HOST:PORT`.
     pub address: String,
-    /// The requests, until they are sent.
-    requests: Vec<ListRequest>,
-    /// Whether it sends no reply if its list is empty.
-    is_silent_if_empty: bool,
     /// How many servers it has listed.
     pub servers: usize,
     /// How many servers were left out because the lists contain more than 256 ports at one host.
@@ -52,6 +48,14 @@ pub struct MasterReport {
     pub bytes: usize,
     /// The list, or why there is none. `None` until the conversation ends.
     pub list: Option<Result<ServerList, Error>>,
+}
+
+/// The requests to one list server.
+#[derive(Debug)]
+struct Requests {
+    list: Vec<ListRequest>,
+    /// Whether the list server sends no reply if its list is empty.
+    is_silent_if_empty: bool,
 }
 
 /// Settings of the queries to list servers.
@@ -75,54 +79,64 @@ pub(super) enum Event {
 pub(super) struct Gathering {
     pub(super) settings: Settings,
     pub(super) masters: Vec<MasterReport>,
+    /// The requests to each of them, until they are sent.
+    requests: Vec<Requests>,
     seen: BTreeSet<SocketAddr>,
 }
 
 impl Gathering {
-    fn new(client: &Querier, masters: Vec<MasterReport>, timeout: Duration) -> Self {
+    fn new(client: &Querier, timeout: Duration) -> Self {
         Self {
             settings: Settings {
                 client: client.clone(),
                 scope: None,
                 timeout,
             },
-            masters,
+            masters: Vec::new(),
+            requests: Vec::new(),
             seen: BTreeSet::new(),
         }
     }
 
+    fn add(&mut self, address: String, requests: Requests) {
+        self.masters.push(MasterReport {
+            address,
+            ..MasterReport::default()
+        });
+        self.requests.push(requests);
+    }
+
     /// A single list server, by its address.
     pub(super) fn at(client: &Querier, master: &Server, request: ListRequest) -> Self {
-        let report = MasterReport {
-            address: master.to_string(),
-            requests: vec![request],
-            ..MasterReport::default()
+        let mut gathering = Self::new(client, client.deadline);
+        let requests = Requests {
+            list: vec![request],
+            is_silent_if_empty: false,
         };
-        Self::new(client, vec![report], client.deadline)
+        gathering.add(master.to_string(), requests);
+        gathering
     }
 
     /// All list servers of a game.
     #[cfg(feature = "games")]
     pub(super) fn of_game(client: &Querier, game: &Game) -> Result<Self, Error> {
-        let report = |master: &MasterAddress| MasterReport {
-            address: master.address.to_owned(),
-            requests: game.list_requests(master, &client.options.limits),
-            is_silent_if_empty: master.is_silent_if_empty,
-            ..MasterReport::default()
-        };
-        let masters = game
-            .masters
-            .iter()
-            .map(report)
-            .filter(|report| !report.requests.is_empty());
-        let masters: Vec<_> = masters.collect();
-        if masters.is_empty() {
+        let mut gathering = Self::new(client, LIST_TIMEOUT);
+        for master in game.masters {
+            let requests = Requests {
+                list: game.list_requests(master, &client.options.limits),
+                is_silent_if_empty: master.is_silent_if_empty,
+            };
+            if !requests.list.is_empty() {
+                gathering.add(master.address.to_owned(), requests);
+            }
+        }
+        if gathering.masters.is_empty() {
             return Err(Error::NoMaster {
                 game: game.id,
                 known: game.masters.len(),
             });
         }
-        Ok(Self::new(client, masters, LIST_TIMEOUT))
+        Ok(gathering)
     }
 
     /// The inquiries to run, returned once. Each calls `report` with the index of its list server.
@@ -131,14 +145,14 @@ impl Gathering {
         report: impl Fn(usize, Event) + Clone + Send + Sync + 'static,
     ) -> Vec<Inquiry> {
         let mut inquiries = Vec::with_capacity(self.masters.len());
-        for (index, master) in self.masters.iter_mut().enumerate() {
+        let requests = self.requests.drain(..);
+        for (index, (master, requests)) in self.masters.iter().zip(requests).enumerate() {
             let report = report.clone();
             let report_of_master = move |event| report(index, event);
             inquiries.push(Inquiry {
                 settings: self.settings.clone(),
                 master: master.address.clone(),
-                requests: std::mem::take(&mut master.requests),
-                is_silent_if_empty: master.is_silent_if_empty,
+                requests,
                 report: Box::new(report_of_master),
             });
         }
@@ -221,8 +235,7 @@ pub(super) use servers_options;
 pub(super) struct Inquiry {
     settings: Settings,
     master: String,
-    requests: Vec<ListRequest>,
-    is_silent_if_empty: bool,
+    requests: Requests,
     report: Box<dyn Fn(Event) + Send + Sync>,
 }
 
@@ -245,7 +258,7 @@ impl Inquiry {
         let mut merged: Option<ServerList> = None;
         let mut failed: Option<Error> = None;
         let limits = self.settings.client.options.limits;
-        for request in &self.requests {
+        for request in &self.requests.list {
             match self.ask::<I>(request).await {
                 Ok(list) => {
                     merged = Some(match merged {
@@ -280,7 +293,7 @@ impl Inquiry {
             Error::Query {
                 peer,
                 error: QueryError::Timeout { .. },
-            } if self.is_silent_if_empty => Error::List {
+            } if self.requests.is_silent_if_empty => Error::List {
                 peer,
                 error: ListError::NoReplyOrEmpty,
             },
