@@ -101,8 +101,8 @@ struct NextRowKey<'a> {
 /// The key that ends a value of `row`: a known key of any row, or any key of the same row. A key of
 /// another row that is not known counts as a text of the value.
 ///
-/// `None` if any key of a row follows the value directly, because no text is then between them. Also
-/// `None` if the key of a rule comes first.
+/// `None` if any key of a row follows the value directly: then no text is between them. `None` also
+/// if the key of a rule comes first.
 fn next_row_key<'a>(row: RowKey<'_>, input: &'a [u8]) -> Option<NextRowKey<'a>> {
     let mut rest = input;
     for texts_before in 0..=MAX_ROW_TEXTS {

@@ -46,8 +46,8 @@ pub(crate) struct Fields<'a> {
     /// The runs between the gaps of an incomplete reply, each parsed on its own. Empty if one run
     /// covers everything.
     pub(crate) runs: &'a [Range<usize>],
-    /// Whether a value may have a [continuation](mod@continuation), because the texts are not all in
-    /// pairs.
+    /// Whether the texts are not all in pairs, so that a value may have a
+    /// [continuation](mod@continuation).
     may_have_continuations: bool,
 }
 
