@@ -4,6 +4,7 @@
 
 use crate::model::Colours;
 use crate::text::keys::{keys, known};
+use crate::text::number;
 
 keys! {
     ActiveMod = "activemod",
@@ -97,8 +98,23 @@ pub(crate) struct Keys {
         allow(dead_code, reason = "only a server writes it")
     )]
     pub(crate) usual: Option<Key>,
-    /// A text that means "no value", in any ASCII case.
-    none: Option<&'static str>,
+    /// The values that mean something else than they say.
+    special: Special,
+}
+
+/// Values with a meaning of their own. Texts are compared in any ASCII case.
+#[derive(Debug, Clone, Copy)]
+enum Special {
+    Nothing,
+    /// This text means "no value".
+    NoValue(&'static str),
+    /// This number means "no limit", which is 0 in a status.
+    NoLimit(&'static str),
+    /// A text that is neither a yes nor a no is a yes: the server sends the password itself.
+    AnyText,
+    /// No value counts while this key has one of these texts: the server sends a limit that is not
+    /// in force.
+    NoneIf(Key, &'static [&'static str]),
 }
 
 impl Keys {
@@ -107,7 +123,7 @@ impl Keys {
         Self {
             all,
             usual: None,
-            none: None,
+            special: Special::Nothing,
         }
     }
 
@@ -119,18 +135,25 @@ impl Keys {
         }
     }
 
-    /// The same keys. This text means "no value".
-    const fn without(self, none: &'static str) -> Self {
-        Self {
-            none: Some(none),
-            ..self
-        }
+    /// The same keys, with values that mean something else than they say.
+    const fn with(self, special: Special) -> Self {
+        Self { special, ..self }
     }
 
-    /// Whether a text is a value: not empty, and not the text for "no value".
-    pub(crate) fn is_value(self, text: &[u8]) -> bool {
-        let is_none = |none: &str| text.eq_ignore_ascii_case(none.as_bytes());
-        !text.is_empty() && !self.none.is_some_and(is_none)
+    /// The meaning of a text: another text, or `None` for no value.
+    pub(crate) fn meaning<'v>(self, text: &'v [u8], known: &Known<'v>) -> Option<&'v [u8]> {
+        let is = |word: &str, text: &[u8]| text.eq_ignore_ascii_case(word.as_bytes());
+        match self.special {
+            Special::NoValue(word) if is(word, text) => None,
+            Special::NoLimit(word) if is(word, text) => Some(b"0"),
+            Special::AnyText if !text.is_empty() && number::boolean(text).is_none() => Some(b"1"),
+            Special::NoneIf(key, words) => {
+                let value = known.get(key).unwrap_or_default();
+                let is_met = words.iter().any(|word| is(word, value));
+                (!is_met).then_some(text)
+            }
+            _ => Some(text),
+        }
     }
 }
 
@@ -406,7 +429,9 @@ static FAMILIES: &[&Profile] = &[
     &TRIBES_VENGEANCE,
     &SWAT_4,
     &SERIOUS_SAM,
+    &NOLF,
     &NOLF_2,
+    &BRIDGE_COMMANDER,
     &DESCENT_3,
     &NETPANZER,
     &RENEGADE,
@@ -425,7 +450,7 @@ static BATTLEFIELD_1942: Profile = Profile {
         Key::Mods,
     ])
     .usually(Key::GameId)
-    .without("bf1942"),
+    .with(Special::NoValue("bf1942")),
     mutators: DEFAULT.mutators.usually(Key::ActiveMods),
     anti_cheat: DEFAULT.anti_cheat.usually(Key::SvPunkbuster),
     private_slots: DEFAULT.private_slots.usually(Key::ReservedSlots),
@@ -519,6 +544,15 @@ static SERIOUS_SAM: Profile = Profile {
     ..DEFAULT
 };
 
+static NOLF: Profile = Profile {
+    family: "No One Lives Forever",
+    marks: &[Mark::Game("nolf")],
+    truth: DIGITS,
+    password: DEFAULT.password.with(Special::AnyText),
+    source: "jsj2008/lithtech, NOLF/ObjectDLL/MyGameSpyMgr.cpp",
+    ..DEFAULT
+};
+
 static NOLF_2: Profile = Profile {
     family: "No One Lives Forever 2",
     marks: &[Mark::Game("nolf2")],
@@ -532,6 +566,16 @@ static NOLF_2: Profile = Profile {
     ..DEFAULT
 };
 
+static BRIDGE_COMMANDER: Profile = Profile {
+    family: "Star Trek: Bridge Commander",
+    marks: &[Mark::Game("bcommander")],
+    truth: DIGITS,
+    time_limit: one(&[Key::TimeLimit]).with(Special::NoLimit("-1")),
+    score_limit: one(&[Key::FragLimit]).with(Special::NoLimit("-2")),
+    source: "SandboxServers/STBC-Dedicated-Server, docs/networking/gamespy-discovery.md",
+    ..DEFAULT
+};
+
 /// Sends `fraglimit` 0 for a limit that is in force, and other limits as they are stored.
 static DESCENT_3: Profile = Profile {
     family: "Descent 3",
@@ -542,7 +586,7 @@ static DESCENT_3: Profile = Profile {
 };
 
 /// Sends the game type as `gamestyle`, which elsewhere is a setting (UT99: `Hardcore`). It sends
-/// `timelimit` even if the game type has none.
+/// `timelimit` and `fraglimit` even if the game type has none.
 static NETPANZER: Profile = Profile {
     family: "netPanzer",
     marks: &[Mark::Game("netpanzer")],
@@ -550,12 +594,20 @@ static NETPANZER: Profile = Profile {
     game_type: Keys::read(&[Key::GameStyle, Key::GameType]).usually(Key::GameStyle),
     version: Keys::read(&[Key::GameVersion, Key::GameVer]).usually(Key::GameVersion),
     protocol_version: one(&[Key::Protocol]),
+    time_limit: one(&[Key::TimeLimit]).with(Special::NoneIf(
+        Key::GameStyle,
+        &["Objective", "Frag Limit", "Obj.+Frags"],
+    )),
+    score_limit: DEFAULT.score_limit.with(Special::NoneIf(
+        Key::GameStyle,
+        &["Objective", "Time Limit"],
+    )),
     game_mode: None,
     players: PlayerRows {
         score_field: "score",
         ..DEFAULT.players
     },
-    source: "netpanzer/netpanzer, InfoSocket.cpp",
+    source: "netpanzer/netpanzer, InfoSocket.cpp, GameConfig.hpp, GameControlRulesDaemon.cpp",
     ..DEFAULT
 };
 
@@ -818,10 +870,8 @@ mod tests {
             "shogo",
             "sin",
             "sof",
-            "bcommander",
             "teamfactor",
             "terminus",
-            "nolf",
             "turok2",
             "vietcong",
         ];

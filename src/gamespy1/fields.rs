@@ -67,7 +67,7 @@ impl<'a> Values<'a> {
 
     /// The first text that counts.
     pub(super) fn text(&self, keys: Keys) -> Option<&'a [u8]> {
-        self.find(keys, |_, value| keys.is_value(value).then_some(value))
+        self.find(keys, |_, value| (!value.is_empty()).then_some(value))
     }
 
     /// The first value that is a number and fits the type.
@@ -82,8 +82,10 @@ impl<'a> Values<'a> {
     }
 
     fn find<T>(&self, keys: Keys, read: impl Fn(Key, &'a [u8]) -> Option<T>) -> Option<T> {
-        let mut keys = keys.all.iter();
-        keys.find_map(|key| read(*key, self.known.get(*key)?))
+        keys.all.iter().find_map(|key| {
+            let value = keys.meaning(self.known.get(*key)?, &self.known)?;
+            read(*key, value)
+        })
     }
 }
 

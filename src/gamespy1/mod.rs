@@ -122,14 +122,14 @@
 //! | `mod_name` | `gameId`, `activemod`, `modname`, `mod`, `mods` | `gameId`: Battlefield 1942, unless it is `bf1942`; `activemod`: Serious Sam |
 //! | `mutators` | `mutators`, `active_mods`, `mutator` | commas between them, in `mutator` of Unreal 227 one each; `None` is not a name |
 //! | `protocol_version` | `minnetver`, `mingamever`, `protocol` | the oldest client that can join; `protocol`: netPanzer, the only one |
-//! | `password` | `password`, `needpass`, `gamepassword` | |
+//! | `password` | `password`, `needpass`, `gamepassword` | No One Lives Forever sends the password itself |
 //! | `dedicated` | `dedicated`, `ded`, `listenserver` | 0, 1 or 2 on Battlefield 1942; a listen server is not dedicated |
 //! | `anti_cheat`, `private_slots` | `sv_punkbuster`, `reservedslots` | Battlefield 1942 |
 //! | `player_count` | `numplayers` | bots are added on OpenMoHAA, and on UT99 if it counts as many players as it lists people |
 //! | `bot_count` | `numbots`, `minplayers` | OpenMoHAA: `minplayers` less `numplayers`; else the rows with `ngsecret` `bot`, where every row has the key |
-//! | `time_limit` | `timelimit`, `time_limit`, `roundTime` | minutes; `roundTime`: seconds. In games without a row, the unit is unknown |
+//! | `time_limit` | `timelimit`, `time_limit`, `roundTime` | minutes; `roundTime`: seconds. In games without a row, the unit is unknown; netPanzer sends it even if the game type has none |
 //! | `time_left` | `roundTimeRemain`, `timeleft`, `remainingtime` | seconds: Battlefield 1942, SWAT 4, UT99 on request; `None` if there is no limit |
-//! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | not `fraglimit` of Descent 3, which sends 0 for a limit in force |
+//! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | not `fraglimit` of Descent 3, which sends 0 for a limit in force, nor of netPanzer's game types without one; Bridge Commander: −2 is no limit |
 //! | `teams` | `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore`, `tickets1`, `tickets2`, `swatscore`, `suspectsscore` | or rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\`, whose scores are fractions |
 //!
 //! Fields of players: the name is `player_N` or `playername_N`, the score `score_N`, `frags_N`,
@@ -145,9 +145,11 @@
 //! | Tribes: Vengeance | `gamename`, `teamone` | replies that public tools quote |
 //! | SWAT 4 | `gamename`, `gamevariant`; that and `numrounds` | sergeii/swat4master, pkg/gamespy/serverquery/gs1 |
 //! | Serious Sam | `gamename` | Croteam-official/Serious-Engine, GameAgent.cpp and SessionProperties.h |
+//! | No One Lives Forever | `gamename` | jsj2008/lithtech, NOLF/ObjectDLL/MyGameSpyMgr.cpp |
 //! | No One Lives Forever 2 | `gamename` | replies that public tools quote |
+//! | Star Trek: Bridge Commander | `gamename` | SandboxServers/STBC-Dedicated-Server, docs/networking/gamespy-discovery.md |
 //! | Descent 3 | `gamename` | DescentDevelopers/Descent3, Descent3/gamespy.cpp |
-//! | netPanzer | `gamename` | netpanzer/netpanzer, InfoSocket.cpp |
+//! | netPanzer | `gamename` | netpanzer/netpanzer, InfoSocket.cpp, GameConfig.hpp, GameControlRulesDaemon.cpp |
 //! | Command & Conquer: Renegade | `gamename` | w3dhub/OpenW3D, Code/Commando/GameSpy_QnR.cpp |
 //!
 //! # Reading a datagram

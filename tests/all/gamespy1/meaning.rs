@@ -184,8 +184,8 @@ fn each_family_is_read_by_its_row() {
             "map Polaris, type Anarchy",
         ),
         (
-            br"gamename\netpanzer\mapname\Bullet Hole\gamestyle\objective\fraglimit\50\timelimit\30\final\",
-            "map Bullet Hole, type objective, score 50",
+            br"gamename\netpanzer\mapname\Bullet Hole\gamestyle\Frag Limit\fraglimit\50\timelimit\30\final\",
+            "map Bullet Hole, type Frag Limit, score 50",
         ),
         (
             br"\gamename\ccrenegade\mapname\C&C_Field\gametype\C&C\DED\1\password\0\final\\queryid\1.1",
