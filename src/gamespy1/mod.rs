@@ -61,6 +61,10 @@
 //!   commit 317aead) looks as if it counted from 1 if fragment 0 is lost. A status without name and
 //!   map is therefore incomplete: the client waits one round trip for fragment 0, then sends
 //!   another request.
+//! - GameSpy's own code leaves out players that do not fit into its buffer, and sends its end mark
+//!   (seen in IL-2's replies, KostyaEsmukov/GameQ3). Players are missing if there are fewer rows
+//!   than `numplayers`, and the last row lacks a usual field that the row before has. A cut between
+//!   two rows does not show.
 //! - UT99 sends its end mark with the last player that it counts. If it lists fewer, the mark never
 //!   comes, and the answer is incomplete although it may contain everything. The client sends such
 //!   a server two requests, not more.

@@ -1,5 +1,7 @@
 //! A reassembled reply. It owns its bytes, and the views borrow from it.
 
+use std::iter::Peekable;
+
 use bytes::Bytes;
 
 pub(super) use self::asked::Asked;
@@ -16,6 +18,9 @@ use crate::text::number;
 mod asked;
 pub(super) mod reassembly;
 pub(super) mod rows;
+
+/// The maximum number of fields, from the end, in which a cut row is searched.
+const MAX_CHECKED_FIELDS: usize = 64;
 
 /// A complete or partial reply, its fragments joined.
 ///
@@ -70,6 +75,8 @@ impl Answer {
             body.missing.players = true;
             body.missing.rules = true;
         }
+        body.missing.players |=
+            ends_in_cut_row(&body.bytes) && lacks_rows(body.fields(), asked.players);
         if !body.is_proven {
             body.missing.players |= lacks_players(body.fields(), asked.players);
         }
@@ -253,6 +260,54 @@ impl Answer {
 fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
     let keys = fields.pairs().map(|(key, _)| key);
     has_repeats(keys.filter_map(RowKey::name_index)) || lacks_rows(fields, were_requested)
+}
+
+/// Whether these pairs end in a player's row that lacks fields at its end which the row before has,
+/// among them the name, the score or the ping.
+///
+/// GameSpy's own code leaves out what does not fit into its buffer of players (seen in IL-2's
+/// replies: github.com/KostyaEsmukov/GameQ3, gameq3/protocols/gamespy.php).
+fn ends_in_cut_row(pairs: &[u8]) -> bool {
+    let mut tokens = pairs.rsplit(|&byte| byte == b'\\');
+    let keys = std::iter::from_fn(|| {
+        let _value = tokens.next()?;
+        let key = RowKey::parse(tokens.next()?)?;
+        (!key.is_team).then_some(key)
+    });
+    let mut keys = keys.take(MAX_CHECKED_FIELDS).peekable();
+    let last = last_row(&mut keys);
+    let previous = last_row(&mut keys);
+    let Some((common, lacking)) = previous.split_at_checked(last.len()) else {
+        return false;
+    };
+    let begins_alike = common.iter().zip(&last).all(|(one, other)| one == other);
+    !last.is_empty() && begins_alike && lacking.iter().any(|field| is_usual_field(field))
+}
+
+/// The fields of the last row, taken from keys that are read backwards.
+fn last_row<'a>(keys: &mut Peekable<impl Iterator<Item = RowKey<'a>>>) -> Vec<&'a [u8]> {
+    let Some(first) = keys.next() else {
+        return Vec::new();
+    };
+    let mut fields = vec![first.field];
+    while let Some(key) = keys.next_if(|key| key.index == first.index) {
+        fields.push(key.field);
+    }
+    fields.reverse();
+    fields
+}
+
+/// Whether every player has this field, if one has it.
+fn is_usual_field(field: &[u8]) -> bool {
+    let usual: [&[u8]; 6] = [
+        b"player",
+        b"playername",
+        b"score",
+        b"frags",
+        b"frag",
+        b"ping",
+    ];
+    usual.iter().any(|usual| field.eq_ignore_ascii_case(usual))
 }
 
 /// Whether there are fewer rows of players than `numplayers`.

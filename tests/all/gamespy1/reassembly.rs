@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Limits, QueryOptions, ToStatus};
+use queryport::{Limits, Part, QueryOptions, ToStatus};
 
 use crate::gamespy1::conversation::Rig;
 use crate::gamespy1::serving::names;
@@ -408,4 +408,23 @@ fn a_name_in_a_players_text_is_no_description_of_serious_sams_server() {
         assert_eq!(answer.to_status().name.unwrap(), "Srv");
     }
     assert!(!is_complete(&read(&[last])));
+}
+
+/// Built by hand after a reply that KostyaEsmukov/GameQ3 quotes (gameq3/protocols/gamespy.php):
+/// IL-2's server cuts its list of players, here in a name, and sends its end mark.
+#[test]
+fn players_are_missing_after_a_row_that_the_server_cut() {
+    let reply = |counted: u32, last: &str| {
+        let text = format!(
+            r"\gamename\il2sturmovik\hostname\Srv\numplayers\{counted}\player_0\Ann\score_0\7\ping_0\40\team_0\1\player_1\Bo{last}\final\\queryid\375.1"
+        );
+        read(&[text.as_bytes()]).completeness()
+    };
+    for cut in ["", r"b\score_1\7", r"b\score_1\7\ping_1\4"] {
+        let is_cut = !cut.contains("ping");
+        let completeness = reply(5, cut);
+        assert_eq!(completeness.lacks(Part::Players), is_cut, "{cut}");
+        assert!(reply(2, cut).is_complete(), "{cut}: nobody else is there");
+    }
+    assert!(reply(5, r"b\score_1\7\ping_1\40\team_1\2").is_complete());
 }
