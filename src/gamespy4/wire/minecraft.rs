@@ -16,7 +16,7 @@
 //! Mojang's server writes the low byte of each character of its title, so that U+xx00 becomes NUL
 //! (bugs.mojang.com, MC-221987); others write UTF-8. A NUL inside the title shifts every key after
 //! it, and can be used to forge them. The pairs are read one by one, and a value continues over a
-//! NUL only where the pairs would otherwise break.
+//! NUL only where the pairs would otherwise break, the title also where no word follows it.
 
 use std::net::IpAddr;
 
@@ -385,6 +385,8 @@ pub(crate) struct Span {
 ///   the value before.
 /// - **A known key that comes again**: the first was in the title, which comes before all other
 ///   keys.
+/// - **A text after the title that is not a word**, in the place of a key: it belongs to the title,
+///   up to the next known key.
 ///
 /// The continued value is the title if only unknown keys have followed the title; otherwise it is
 /// the value of the last key.
@@ -419,6 +421,13 @@ impl<'a> PairReader<'a> {
         let key = self.text(key_at)?;
         if key.is_empty() {
             return self.step_over_empty_key(key_at);
+        }
+        if self.is_in_title()
+            && !is_word(key)
+            && let Some(next_key) = self.next_known_key(key_at)
+        {
+            self.continue_value(next_key);
+            return Some(next_key);
         }
         let value_at = after_text(key_at, key);
         let value = self.text(value_at)?;
@@ -493,11 +502,16 @@ impl<'a> PairReader<'a> {
         !self.spans.is_empty()
     }
 
+    /// Whether only unknown keys have followed the title, so that they can be parts of it.
+    fn is_in_title(&self) -> bool {
+        let title = self.title();
+        title.is_some() && self.known.iter().flatten().max().copied() == title
+    }
+
     /// Continues the title, or else the latest value, up to the NUL before this key.
     fn continue_value(&mut self, next_key: usize) {
-        let last_known = self.known.iter().flatten().max().copied();
         if let Some(title) = self.title()
-            && last_known == Some(title)
+            && self.is_in_title()
         {
             // Pairs with unknown keys after the title are a part of it. `known` has none of them.
             self.spans.truncate(title.saturating_add(1));
@@ -568,6 +582,12 @@ const fn after_text(at: usize, text: &[u8]) -> usize {
 /// The position after a NUL.
 const fn after_nul(at: usize) -> usize {
     at.saturating_add(1)
+}
+
+/// Whether a text can be a key: servers write words in ASCII.
+fn is_word(text: &[u8]) -> bool {
+    text.iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
 /// The index of a known key in [`KEYS`].
@@ -644,6 +664,12 @@ mod tests {
                 [&b"gametype"[..], b"game_id", b"map", b"numplayers"]
             );
             assert_eq!(full.players.unwrap().names, [b"Ann", b"Bob"]);
+        }
+        // Vanilla writes `一` as NUL.
+        for title in [&b"\xa7aA\0 \xa7bB\0 C"[..], b"A\0\xcd\0", b"\0\x80\0"] {
+            let body = reply(title);
+            assert_eq!(pairs(&body)[0], (&b"hostname"[..], title), "not a word");
+            assert_eq!(pairs(&body).len(), 5);
         }
         let body = reply(b"A\0B\0C");
         assert_eq!(pairs(&body)[1], (&b"B"[..], &b"C"[..]), "an unknown key");
