@@ -537,6 +537,17 @@ pub(super) static UNREAL_TOURNAMENT_3: Profile = Profile {
         both(Key::UnrealMutators, Field::MutatorNames),
         read(Key::UnrealMutatorClasses, Field::MutatorClasses),
     ],
+    columns: &[
+        column("player_", PlayerField::Name, b' '),
+        column("score_", PlayerField::Score, b'0'),
+        column("ping_", PlayerField::Ping, b'0'),
+        // Team 0 is red. A player without a team has an empty value (capture).
+        column("team_", PlayerField::Team, b' '),
+        column("deaths_", PlayerField::Extra, b'0'),
+        column("pid_", PlayerField::Extra, b'0'),
+        read_column("kills_", PlayerField::Score),
+        read_column("AIBot_", PlayerField::Bot),
+    ],
     first_team: 0,
     has_nameless_bots: true,
     source: "captures; UTGameSettingsCommon.uc; GameQ, issue 90",

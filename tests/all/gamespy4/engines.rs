@@ -553,3 +553,16 @@ fn the_time_limit_of_fear_is_in_minutes() {
     assert_eq!(status.time_limit, Some(Duration::from_secs(900)));
     assert_eq!(status.score_limit, Some(50));
 }
+
+/// In Unreal Tournament 3, team 0 is red.
+#[test]
+fn a_served_player_without_a_team_is_not_red() {
+    let mut served = ServerStatus::default();
+    served.players = ["Ann", "Bob"].map(Player::new).into();
+    served.players.to_mut()[1].team = Some(0);
+    let service = Service::new(Engine::UnrealTournament3);
+    let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
+    let players = answer.to_status().players;
+    let teams: Vec<_> = players.iter().map(|player| player.team).collect();
+    assert_eq!(teams, [None, Some(0)]);
+}
