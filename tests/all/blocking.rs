@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,36 +40,51 @@ fn status() -> ServerStatus {
     status
 }
 
-/// Servers that answer until the tests end.
-fn start(binds: &[&str], protocol: Protocol) -> Vec<SocketAddr> {
-    let sockets: Vec<UdpSocket> = binds
-        .iter()
-        .map(|bind| UdpSocket::bind(bind).unwrap())
-        .collect();
-    let addresses = sockets
-        .iter()
-        .map(|socket| socket.local_addr().unwrap())
-        .collect();
-    let mut responder =
-        Responder::new(protocol, status(), Secret::new([9; 16]), Instant::now()).with_guard(None);
-    thread::spawn(move || {
-        let (mut buffer, mut out) = ([0; 2048], Vec::new());
-        sockets
+/// Servers that answer until this is dropped.
+struct Servers {
+    addresses: Vec<SocketAddr>,
+    /// Has a second owner as long as a test uses the servers.
+    _used: Arc<()>,
+}
+
+impl Servers {
+    fn start(binds: &[&str], protocol: Protocol) -> Self {
+        let sockets: Vec<UdpSocket> = binds
             .iter()
-            .for_each(|socket| socket.set_nonblocking(true).unwrap());
-        loop {
-            for socket in &sockets {
-                while let Ok((length, from)) = socket.recv_from(&mut buffer) {
-                    responder.handle_datagram(Instant::now(), from, &buffer[..length]);
-                    while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {
-                        let _ = socket.send_to(&std::mem::take(&mut out), transmit.to);
+            .map(|bind| UdpSocket::bind(bind).unwrap())
+            .collect();
+        let addresses = sockets
+            .iter()
+            .map(|socket| socket.local_addr().unwrap())
+            .collect();
+        let mut responder =
+            Responder::new(protocol, status(), Secret::new([9; 16]), Instant::now())
+                .with_guard(None);
+        let used = Arc::new(());
+        let servers = Self {
+            addresses,
+            _used: Arc::clone(&used),
+        };
+        thread::spawn(move || {
+            let (mut buffer, mut out) = ([0; 2048], Vec::new());
+            sockets
+                .iter()
+                .for_each(|socket| socket.set_nonblocking(true).unwrap());
+            while Arc::strong_count(&used) > 1 {
+                for socket in &sockets {
+                    while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+                        responder.handle_datagram(Instant::now(), from, &buffer[..length]);
+                        while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out)
+                        {
+                            let _ = socket.send_to(&std::mem::take(&mut out), transmit.to);
+                        }
                     }
                 }
+                thread::sleep(Duration::from_micros(500));
             }
-            thread::sleep(Duration::from_micros(500));
-        }
-    });
-    addresses
+        });
+        servers
+    }
 }
 
 /// A socket that never answers.
@@ -82,7 +98,8 @@ fn silent() -> (UdpSocket, SocketAddr) {
 fn every_protocol_is_queried_over_both_families() {
     for bind in ["127.0.0.1:0", "[::1]:0"] {
         for protocol in Protocol::ALL {
-            let address = start(&[bind], protocol)[0];
+            let servers = Servers::start(&[bind], protocol);
+            let address = servers.addresses[0];
             let outcome = Client::new()
                 .unwrap()
                 .blocking()
@@ -100,7 +117,8 @@ fn every_protocol_is_queried_over_both_families() {
 
 #[test]
 fn a_name_with_two_addresses_is_tried_until_one_answers() {
-    let address = start(&["127.0.0.1:0"], Protocol::Quake3)[0];
+    let servers = Servers::start(&["127.0.0.1:0"], Protocol::Quake3);
+    let address = servers.addresses[0];
     let outcome = client()
         .answer(Protocol::Quake3, ("localhost", address.port()))
         .unwrap();
@@ -157,7 +175,8 @@ fn failures_are_those_of_the_asynchronous_client() {
 #[test]
 fn the_protocol_of_a_port_is_detected() {
     for protocol in Protocol::ALL {
-        let address = start(&["127.0.0.1:0"], protocol)[0];
+        let servers = Servers::start(&["127.0.0.1:0"], protocol);
+        let address = servers.addresses[0];
         let found = client().detect(address).unwrap();
         assert_eq!(found.len(), 1, "{protocol}");
         assert_eq!(
@@ -174,12 +193,12 @@ fn a_server_is_queried_by_its_game() {
     use queryport::games::Game;
 
     // The game port, where nobody answers. UT2004 answers at the next port.
-    let (game_port, server) = (0..100)
+    let (game_port, servers) = (0..100)
         .find_map(|_| {
             let (socket, address) = silent();
             let behind = format!("127.0.0.1:{}", address.port().checked_add(1)?);
             UdpSocket::bind(&behind).ok()?;
-            Some((socket, start(&[&behind], Protocol::Ut2004)[0]))
+            Some((socket, Servers::start(&[&behind], Protocol::Ut2004)))
         })
         .unwrap();
     let given = game_port.local_addr().unwrap();
@@ -188,7 +207,7 @@ fn a_server_is_queried_by_its_game() {
         .unwrap();
     assert_eq!(
         (found.protocol, found.outcome.peer),
-        (Protocol::Ut2004, server)
+        (Protocol::Ut2004, servers.addresses[0])
     );
     let error = client()
         .query_game(Game::find("openarena").unwrap(), given)
@@ -301,9 +320,10 @@ fn a_scan_of_five_hundred_waits_for_all_at_once() {
         .into_iter()
         .chain(["[::1]:0"; 20])
         .collect();
-    let mut servers = start(&binds, Protocol::Quake3);
-    let living = servers.len();
+    let answering = Servers::start(&binds, Protocol::Quake3);
+    let living = answering.addresses.len();
     let dead: Vec<_> = (0..77).map(|_| silent()).collect();
+    let mut servers = answering.addresses.clone();
     servers.extend(dead.iter().map(|(_, address)| *address));
     let mut targets: Vec<_> = servers
         .iter()
@@ -366,7 +386,8 @@ fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
         let transmit = responder.poll_transmit(Instant::now(), &mut out).unwrap();
         server.send_to(&out, transmit.to).unwrap();
     };
-    let first = start(&["127.0.0.1:0"], Protocol::Quake3)[0];
+    let other = Servers::start(&["127.0.0.1:0"], Protocol::Quake3);
+    let first = other.addresses[0];
     let targets = targets.into_iter().chain([(Protocol::Quake3, first)]);
     let timing = Timing::default().with_retry_after(Duration::from_secs(1));
     let mut scan = Client::new()
@@ -386,14 +407,14 @@ fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
 /// Requests go out before the list is asked for the next target.
 #[test]
 fn a_list_that_takes_longer_than_the_timeout_loses_no_answer() {
-    let servers = start(&["127.0.0.1:0"; 5], Protocol::Quake3);
-    let slow = servers.into_iter().enumerate().map(|(index, server)| {
+    let servers = Servers::start(&["127.0.0.1:0"; 5], Protocol::Quake3);
+    let slow = servers.addresses.iter().enumerate().map(|(index, server)| {
         thread::sleep(if index == 4 {
             Duration::from_millis(600)
         } else {
             Duration::ZERO
         });
-        (Protocol::Quake3, server)
+        (Protocol::Quake3, *server)
     });
     let scan = client().scan(slow, ScanOptions::default());
     assert_eq!(scan.filter(|scanned| scanned.result.is_ok()).count(), 5);
