@@ -291,7 +291,13 @@ fn the_first_32_addresses_of_a_name_are_tried() {
 #[test]
 fn an_address_with_an_interface_is_taken_in_every_spelling() {
     const NAME: &str = "hosts::an_address_with_an_interface_is_taken_in_every_spelling";
-    if !in_namespace(NAME, "ip address add fe80::1/64 dev lo nodad && exec") {
+    // The system takes a moment to accept datagrams to a new address.
+    let address_is_ready = "ip -6 route get fe80::1 oif lo | grep -q ^local";
+    let command = format!(
+        "ip address add fe80::1/64 dev lo nodad &&
+        for attempt in $(seq 100); do {address_is_ready} && break; sleep 0.05; done; exec"
+    );
+    if !in_namespace(NAME, &command) {
         return;
     }
     let index = 1;
