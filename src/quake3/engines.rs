@@ -754,6 +754,8 @@ pub(crate) const RED_AND_BLUE: [TeamKeys; 2] = [
 const FRAGS: Limit = Limit::Key(Key::FragLimit);
 const CAPTURES: Limit = Limit::Key(Key::CaptureLimit);
 const STOCK_CAPTURES: Limit = Limit::StockKey(Key::CaptureLimit);
+const STOCK_FRAGS: Limit = Limit::StockKey(Key::FragLimit);
+const SCORE: Limit = Limit::Key(Key::ScoreLimit);
 
 /// Every engine, the most specific marks first.
 pub(crate) static ALL: [Profile; 41] = [
@@ -993,7 +995,29 @@ pub(crate) const OPEN_ARENA: Profile = Profile {
     ],
     game: Some("openarena"),
     colours: Colours::OpenArena,
-    source: "OpenArena/engine code/qcommon/q_shared.h",
+    matches: &[
+        free_for_all(0, "Free For All"),
+        free_for_all(1, "Tournament"),
+        solo_match(2, "Single Player"),
+        team_match(3, "Team Deathmatch", FRAGS),
+        team_match(4, "Capture the Flag", CAPTURES),
+        team_match(5, "One Flag CTF", STOCK_CAPTURES),
+        team_match(6, "Overload", STOCK_CAPTURES),
+        team_match(7, "Harvester", STOCK_CAPTURES),
+        team_match(8, "Elimination", STOCK_CAPTURES),
+        team_match(9, "CTF Elimination", STOCK_CAPTURES),
+        Match {
+            limit: STOCK_FRAGS,
+            ..solo_match(10, "Last Man Standing")
+        },
+        team_match(11, "Double Domination", STOCK_CAPTURES),
+        team_match(12, "Domination", STOCK_CAPTURES),
+        Match {
+            limit: STOCK_FRAGS,
+            ..solo_match(13, "Possession")
+        },
+    ],
+    source: "OpenArena/engine code/qcommon/q_shared.h; OpenArena/gamecode code/game/bg_public.h, g_main.c",
     ..IOQUAKE3
 };
 
@@ -1167,14 +1191,22 @@ pub(crate) const SMOKIN_GUNS: Profile = Profile {
     ],
     game: Some("smokinguns"),
     colours: Colours::EnemyTerritory,
+    // Its servers send all limits, whatever the type of match (g_main.c).
+    score_limit: Keys::read(&[]),
     matches: &[
-        solo_match(1, "Duel"),
-        team_match(4, "Round Teamplay", Limit::None),
-        team_match(5, "Bank Robbery", Limit::None),
+        free_for_all(0, "Free For All"),
+        Match {
+            limit: Limit::Key(Key::DuelLimit),
+            ..solo_match(1, "Duel")
+        },
+        solo_match(2, "Single Player"),
+        team_match(3, "Team Deathmatch", FRAGS),
+        team_match(4, "Round Teamplay", SCORE),
+        team_match(5, "Bank Robbery", SCORE),
     ],
     base_folders: &["smokinguns"],
     people: IOQUAKE3.people,
-    source: "smokin-guns/SmokinGuns code/qcommon/q_shared.h, code/game/bg_public.h",
+    source: "smokin-guns/SmokinGuns code/qcommon/q_shared.h, code/game/bg_public.h, g_main.c",
     ..DEFAULT
 };
 
@@ -1188,7 +1220,11 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
     ],
     game: Some("wop"),
     colours: Colours::CaretAlphanumeric,
+    score_limit: Keys::status(&[Key::PointLimit]),
     matches: &[
+        solo_match(0, "Free For All"),
+        solo_match(1, "Tournament"),
+        solo_match(2, "Single Player"),
         solo_match(3, "Spray"),
         solo_match(4, "Last Pad Standing"),
         solo_match(5, "Killerduck"),
@@ -1201,7 +1237,7 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
     ],
     base_folders: &["wop"],
     people: IOQUAKE3.people,
-    source: "PadWorld-Entertainment/worldofpadman code/qcommon/q_shared.c, code/game/bg_public.h",
+    source: "PadWorld-Entertainment/worldofpadman code/qcommon/q_shared.c, code/game/bg_public.h, g_main.c",
     ..DEFAULT
 };
 
@@ -1336,10 +1372,17 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
     ],
     game: Some("stvef"),
     colours: Colours::CaretAlphanumeric,
+    matches: &[
+        free_for_all(0, "Free For All"),
+        free_for_all(1, "Tournament"),
+        solo_match(2, "Single Player"),
+        team_match(3, "Team Deathmatch", FRAGS),
+        team_match(4, "Capture the Flag", CAPTURES),
+    ],
     base_folders: &["baseef"],
     connect: Some(ConnectForm::Plain),
     people: IOQUAKE3.people,
-    source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c",
+    source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c; UberGames/rpgxEF code/base_game/bg_public.h",
     ..DEFAULT
 };
 
@@ -2360,10 +2403,26 @@ mod tests {
                 "2 Objective+, 3 Stopwatch+, 4 Campaign+, 5 Last Man Standing+, \
                  6 Map Voting+",
             ),
-            (&SMOKIN_GUNS, "1 Duel, 4 Round Teamplay+, 5 Bank Robbery+"),
+            (
+                &OPEN_ARENA,
+                "0 Free For All, 1 Tournament, 2 Single Player, 3 Team Deathmatch+, \
+                 4 Capture the Flag+, 5 One Flag CTF+, 6 Overload+, 7 Harvester+, \
+                 8 Elimination+, 9 CTF Elimination+, 10 Last Man Standing, \
+                 11 Double Domination+, 12 Domination+, 13 Possession",
+            ),
+            (
+                &ELITE_FORCE,
+                "0 Free For All, 1 Tournament, 2 Single Player, 3 Team Deathmatch+, \
+                 4 Capture the Flag+",
+            ),
+            (
+                &SMOKIN_GUNS,
+                "0 Free For All, 1 Duel, 2 Single Player, 3 Team Deathmatch+, \
+                 4 Round Teamplay+, 5 Bank Robbery+",
+            ),
             (
                 &WORLD_OF_PADMAN,
-                "3 Spray, 4 Last Pad Standing, 5 Killerduck, 6 Team Deathmatch+, \
+                "0 Free For All, 1 Tournament, 2 Single Player, 3 Spray, 4 Last Pad Standing, 5 Killerduck, 6 Team Deathmatch+, \
                  7 Freeze Tag+, 8 Capture the Flag+, 9 One Flag CTF+, 10 Team Spray+, \
                  11 Balloon+",
             ),

@@ -123,7 +123,7 @@
 //! | `max_players` | `sv_maxclients`, `maxclients`; in an info with `sv_privateclients` the sum | all; Quake 2 and QuakeWorld; a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c); only ET: Legacy's info has their number |
 //! | `private_slots` | `sv_privateClients` | status; ET: Legacy's info |
 //! | `time_limit` | `timelimit`, minutes | id's family, Soldier of Fortune II |
-//! | `score_limit` | `scorelimit`; `fraglimit`, `capturelimit` or `duel_fraglimit` by the type of game, where its meaning is known | Soldier of Fortune II; Quake III, Urban Terror, Jedi Knight (OpenJK, codemp/game/g_main.c), Medal of Honor |
+//! | `score_limit` | `scorelimit`; `pointlimit`; `fraglimit`, `capturelimit`, `duel_fraglimit`, `duellimit` or `scorelimit` by the type of game, where its meaning is known | Soldier of Fortune II; World of Padman; Quake III, OpenArena, Elite Force, Urban Terror, Jedi Knight (OpenJK, codemp/game/g_main.c), Medal of Honor, Smokin' Guns |
 //! | `teams` | `qcstatus`; `g_match_score`; `Score_Red`, `Score_Blue`; `redscore`, `bluescore`; names in `g_teamnamered`, `g_nameRed`, `g_redteam` and their like for blue, in team games | DarkPlaces (recorded from Nexuiz); Warsow; OSP; Soldier of Fortune II; Urban Terror, Jedi Outcast (captures). 1 is red, 2 blue, 3 yellow, 4 pink; on Warsow 2 and 3 |
 //! | `Player::team` | the player line; `P`, a digit for each client slot in use | see [`PlayerLine`]; Enemy Territory (etlegacy, src/game/g_main.c) |
 //!

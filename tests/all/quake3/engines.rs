@@ -267,9 +267,39 @@ fn types_of_match_have_the_words_of_each_game() {
             "infoResponse\n\\gamename\\WorldofPadman\\gametype\\4\\g_humanplayers\\0",
             "Last Pad Standing",
         ),
+        (
+            "statusResponse\n\\version\\ioq3+oa 1.36\\gamename\\baseoa\\g_gametype\\12\n",
+            "Domination",
+        ),
+        (
+            "infoResponse\n\\gamename\\EliteForce\\gametype\\4\\protocol\\24",
+            "Capture the Flag",
+        ),
         ("statusResponse\n\\g_gametype\\4\\gamename\\other\n", "4"),
     ] {
         assert_eq!(words(body), expected, "{body}");
+    }
+}
+
+/// The exit rules of each game's g_main.c. Smokin' Guns sends all its limits in every match.
+#[test]
+fn the_limit_of_points_is_that_of_the_type_of_match() {
+    let smokin_guns = r"\version\Smokin' Guns 1.1\fraglimit\20\duellimit\3\scorelimit\10";
+    let open_arena = r"\version\ioq3+oa 1.36\gamename\baseoa\fraglimit\20\capturelimit\8";
+    let padman = r"\version\wop 1.7.1\pointlimit\25\timelimit\10";
+    for (keys, number, expected) in [
+        (smokin_guns, 0, 20),
+        (smokin_guns, 1, 3),
+        (smokin_guns, 3, 20),
+        (smokin_guns, 4, 10),
+        (open_arena, 8, 8),
+        (open_arena, 10, 20),
+        (open_arena, 13, 20),
+        (padman, 0, 25),
+        (padman, 8, 25),
+    ] {
+        let status = read(format!("statusResponse\n{keys}\\g_gametype\\{number}\n").as_bytes());
+        assert_eq!(status.score_limit, Some(expected), "{keys}, {number}");
     }
 }
 
