@@ -46,6 +46,9 @@ impl Service {
             | Engine::GameSpy2
             | Engine::Minecraft => (0, 11_200),
             Engine::DarkPlaces => (3, 1396),
+            Engine::Warsow => (22, 1396),
+            Engine::SoldierOfFortune2 => (2004, 1396),
+            Engine::MedalOfHonor => (8, 1396),
             Engine::Quake2 => (34, 1396),
             Engine::QuakeWorld | Engine::HexenWorld => (0, 11_200),
             Engine::Ut2004 | Engine::KillingFloor => (0x80, usize::MAX),
@@ -73,8 +76,8 @@ impl Service {
         ///
         /// - Quake 3: the number that masters filter by, if
         ///   [`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version) is `None`.
-        ///   The default is 3 for DarkPlaces, 34 for Quake 2, and otherwise 68 (Quake III Arena
-        ///   1.32).
+        ///   The default is 3 for DarkPlaces, 22 for Warsow, 2004 for Soldier of Fortune II, 8 for
+        ///   Medal of Honor, 34 for Quake 2, and otherwise 68 (Quake III Arena 1.32).
         /// - UT2004: the version in every datagram; default 0x80, and 0x79 for UT2003.
         with_protocol_version(version: u32) protocol_version = version;
 

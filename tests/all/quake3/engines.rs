@@ -396,3 +396,25 @@ fn a_cyrillic_name_is_read_in_the_character_set_that_was_asked_for() {
     assert_eq!(players(&status), ["Я"]);
     assert_eq!(status.rules.get("sv_hostname").unwrap(), "Сервер");
 }
+
+/// The masters' lists are by these numbers.
+#[test]
+fn each_engine_has_its_own_protocol_number() {
+    for (engine, number) in [
+        (Engine::Quake3, 68),
+        (Engine::DarkPlaces, 3),
+        (Engine::Warsow, 22),
+        (Engine::SoldierOfFortune2, 2004),
+        (Engine::MedalOfHonor, 8),
+    ] {
+        let mut status = ServerStatus::default();
+        status.name = Some("Srv".into());
+        let reply = served(&status, Detail::Short, engine);
+        let skipped = if engine == Engine::MedalOfHonor { 5 } else { 4 };
+        assert_eq!(
+            read(&reply[skipped..]).protocol_version,
+            Some(number),
+            "{engine:?}"
+        );
+    }
+}
