@@ -1749,6 +1749,11 @@ pub(crate) const DARK_PLACES: Profile = Profile {
         status: &[Key::Hostname],
         ..DEFAULT.server_name
     },
+    version: Keys {
+        info: &[Key::GameVersion],
+        status: &[Key::GameVersion],
+        ..DEFAULT.version
+    },
     private_slots: Keys::read(&[Key::PrivateClients]),
     time_limit: Keys::read(&[Key::TimeLimit]),
     anti_cheat: Keys::read(DEFAULT.anti_cheat.read),
@@ -1785,6 +1790,7 @@ pub(crate) const FTE: Profile = Profile {
     game: Some("fteqw"),
     bots_have_no_ping: false,
     colours: Colours::Fte,
+    version: QUAKE_WORLD.version,
     base_folders: &["id1", "qw", "fte"],
     rcon: RconRule {
         is_silent_on_wrong_password: true,

@@ -249,9 +249,9 @@ struct Body {
 fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let (status, service) = (context.status, context.service);
     // The row of the status's game: the one of the engine only has the form of the reply.
-    let written = &from_status::profile(status, service.engine).written;
-    let always_counts = written.counts_in_status || status.rules.get("clients").is_some();
-    let mut lines = write_quake3_lines(&status.players, written.line, service.max_reply);
+    let profile = from_status::profile(status, service.engine);
+    let always_counts = profile.written.counts_in_status || status.rules.get("clients").is_some();
+    let mut lines = write_quake3_lines(&status.players, profile, service.max_reply);
 
     let space_for_fields = space.info.saturating_sub(MAX_CLIENTS);
     let mut fields = field_pairs(Detail::Full, status, service, space_for_fields);

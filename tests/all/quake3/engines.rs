@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use queryport::model::{Charset, Colour, Colours, Style};
 use queryport::quake3::{Answer, Command, Request, Response};
-use queryport::{Detail, Engine, Limits, ServerStatus, Service, Text, ToStatus};
+use queryport::{Detail, Engine, Limits, Player, ServerStatus, Service, Text, ToStatus};
 
 use crate::common::requester;
 
@@ -417,4 +417,44 @@ fn each_engine_has_its_own_protocol_number() {
             "{engine:?}"
         );
     }
+}
+
+/// DarkPlaces' browser compares `gameversion`, and its lines have a ping of 0 for bots alone
+/// (xonotic/darkplaces, netconn.c).
+#[test]
+fn a_status_of_darkplaces_comes_back_from_our_server() {
+    let player = |name: &str, bot, ping| {
+        let mut player = Player::new(name);
+        (player.bot, player.ping) = (bot, ping);
+        player
+    };
+    let mut status = ServerStatus::default();
+    status.game = Some("Xonotic".into());
+    status.version = Some("802".into());
+    status.game_type = Some("dm".into());
+    status.bot_count = Some(1);
+    status.players = [
+        player("bot", Some(true), Some(40)),
+        player("near", Some(false), Some(0)),
+        player("unknown", None, None),
+        player("far", None, Some(90)),
+    ]
+    .into();
+    for detail in [Detail::Full, Detail::Short] {
+        let reply = served(&status, detail, Engine::DarkPlaces);
+        assert!(keys(&reply).contains(&"gameversion".to_owned()));
+        let again = read(&reply[4..]);
+        assert_eq!(plain(&again.version), "802");
+    }
+    let again = read(&served(&status, Detail::Full, Engine::DarkPlaces)[4..]);
+    let read_back: Vec<_> = again.players.iter().map(|p| (p.bot, p.ping)).collect();
+    assert_eq!(
+        read_back,
+        [
+            (Some(true), Some(0)),
+            (Some(false), Some(1)),
+            (Some(false), Some(1)),
+            (Some(false), Some(90))
+        ]
+    );
 }
