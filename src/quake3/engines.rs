@@ -56,6 +56,8 @@ pub(crate) struct Profile {
     pub(crate) clients: Clients,
     /// The number of bots.
     pub(crate) bots: Keys,
+    /// The replies that have no number of bots if it is 0.
+    pub(crate) bots_left_out_if_none: Replies,
     /// The number of people, which is written instead of the number of bots.
     pub(crate) people: Keys,
     /// Whether a password is needed.
@@ -250,12 +252,34 @@ pub(crate) enum Clients {
     People,
 }
 
+/// Some kinds of replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Replies {
+    None,
+    /// Every `infoResponse`.
+    Info,
+    /// Every status.
+    Status,
+    All,
+}
+
+impl Replies {
+    pub(crate) const fn include(self, detail: Detail) -> bool {
+        match self {
+            Self::None => false,
+            Self::Info => matches!(detail, Detail::Short),
+            Self::Status => matches!(detail, Detail::Full),
+            Self::All => true,
+        }
+    }
+}
+
 /// How a reply shows whether a password is needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Password {
     pub(crate) keys: Keys,
-    /// Whether an `infoResponse` without the keys is of a server without a password.
-    pub(crate) absence_means_none: bool,
+    /// The replies that have no such key if the server has no password.
+    pub(crate) left_out_if_none: Replies,
     /// Whether bit 0 of the value shows that players need a password; other bits are for
     /// spectators.
     pub(crate) is_bit_field: bool,
@@ -577,6 +601,7 @@ pub(crate) const DEFAULT: Profile = Profile {
     anti_cheat: Keys::status(&[Key::SvPunkbuster, Key::Punkbuster, Key::Pb, Key::NxAc]),
     clients: Clients::Everyone,
     bots: Keys::both(&[Key::Bots]),
+    bots_left_out_if_none: Replies::None,
     people: Keys::read(PEOPLE),
     password: Password {
         // Clients of Jedi Academy and Enemy Territory read `needpass` (OpenJK,
@@ -586,7 +611,7 @@ pub(crate) const DEFAULT: Profile = Profile {
             info: &[Key::GNeedpass, Key::Needpass],
             status: &[Key::GNeedpass],
         },
-        absence_means_none: false,
+        left_out_if_none: Replies::None,
         is_bit_field: false,
     },
     info_slots: InfoSlots::Public,
@@ -861,6 +886,10 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
     protocol: Keys::read(DEFAULT.protocol.read),
     names: Names::Modification(Keys::both(&[Key::StarGamedir])),
     match_words: Keys::both(&[Key::Mode]),
+    password: Password {
+        left_out_if_none: Replies::All,
+        ..QUAKE2.password
+    },
     base_folders: &["qw", "id1"],
     source: "QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c",
     ..QUAKE2
@@ -882,6 +911,7 @@ pub(crate) const QTV: Profile = Profile {
     name: "QTV",
     signatures: &[all(&[Begins(Key::StarVersion, "QTV")])],
     game: Some("qtv"),
+    password: QUAKE2.password,
     source: "QW-Group/qtv src/qtv.h",
     ..QUAKE_WORLD
 };
@@ -891,6 +921,7 @@ pub(crate) const QWFWD: Profile = Profile {
     name: "qwfwd",
     signatures: &[all(&[Begins(Key::StarVersion, "qwfwd")])],
     game: Some("qwfwd"),
+    password: QUAKE2.password,
     source: "QW-Group/qwfwd src/qwfwd.h",
     ..QUAKE_WORLD
 };
@@ -1039,7 +1070,7 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
             info: &[Key::Password],
             ..DEFAULT.password.keys
         },
-        absence_means_none: true,
+        left_out_if_none: Replies::Info,
         ..DEFAULT.password
     },
     matches: &[
@@ -1436,6 +1467,11 @@ pub(crate) const COD1: Profile = Profile {
     ],
     game: Some("cod"),
     colours: Colours::CaretDigit,
+    // Mods may set `g_needpass`; the engine sets `pswrd` (captured).
+    password: Password {
+        keys: Keys::both(&[Key::Pswrd, Key::GNeedpass]),
+        ..DEFAULT.password
+    },
     base_folders: &["main", "uo"],
     written: Written {
         info_rules: &[PURE, HW, COD_EXTENDED],
@@ -1491,12 +1527,8 @@ pub(crate) const COD2: Profile = Profile {
     colours: Colours::CallOfDuty2,
     clients: Clients::LeftOutAtZero(&[Key::Protocol, Key::SvMaxclients, Key::Pure, Key::Hw]),
     password: Password {
-        keys: Keys {
-            info: &[Key::Pswrd],
-            ..DEFAULT.password.keys
-        },
-        absence_means_none: true,
-        ..DEFAULT.password
+        left_out_if_none: Replies::Info,
+        ..COD1.password
     },
     base_folders: &["main"],
     rcon: RconRule {
@@ -1532,6 +1564,10 @@ pub(crate) const COD4X: Profile = Profile {
         "players wait before you",
         RefusalReason::Queued,
     )],
+    password: Password {
+        left_out_if_none: Replies::Status,
+        ..COD4.password
+    },
     rcon: RconRule {
         wrong_password: &["bad rcon"],
         no_password: &["no rconpassword set on server or password is shorter"],
@@ -1791,6 +1827,8 @@ pub(crate) const FTE: Profile = Profile {
     bots_have_no_ping: false,
     colours: Colours::Fte,
     version: QUAKE_WORLD.version,
+    score_limit: QUAKE_WORLD.score_limit,
+    password: QUAKE_WORLD.password,
     base_folders: &["id1", "qw", "fte"],
     rcon: RconRule {
         is_silent_on_wrong_password: true,
@@ -1818,6 +1856,7 @@ pub(crate) const WARSOW: Profile = Profile {
         status: &[Key::Gametype],
         ..DEFAULT.match_number
     },
+    bots_left_out_if_none: Replies::All,
     private_slots: Keys::read(&[Key::PrivateClients]),
     time_limit: Keys::read(&[Key::TimeLimit]),
     anti_cheat: Keys::read(DEFAULT.anti_cheat.read),

@@ -335,8 +335,8 @@ impl Writer<'_> {
     fn put_access(&mut self) {
         let (status, profile) = (self.status, self.profile);
         let password = self.password();
-        let is_left_out =
-            self.is_info() && profile.password.absence_means_none && password == Some(0);
+        let left_out = profile.password.left_out_if_none;
+        let is_left_out = left_out.include(self.detail) && password == Some(0);
         if !is_left_out {
             self.put_number(&profile.password.keys, password);
         }

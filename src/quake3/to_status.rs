@@ -96,10 +96,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn is_info(&self) -> bool {
-        self.answer.detail() == Detail::Short
-    }
-
     fn text_of(&self, raw: &[u8]) -> Text {
         Text::part(self.answer.raw(), raw, self.style)
     }
@@ -157,6 +153,7 @@ impl<'a> Reader<'a> {
     fn bot_count(&self, player_count: Option<u32>, lines: &Lines) -> Option<u32> {
         let counted = match self.value(&self.profile.bots) {
             Some(bots) => number::number(bots),
+            None if self.has_no_bots() => Some(0),
             None => self.bots_besides_people(player_count),
         };
         // Only lines of QuakeWorld mark bots.
@@ -164,6 +161,12 @@ impl<'a> Reader<'a> {
             return listed_bots(&lines.players);
         }
         counted
+    }
+
+    /// Whether the number of bots is left out because it is 0. Such a reply counts its clients.
+    fn has_no_bots(&self) -> bool {
+        let left_out = self.profile.bots_left_out_if_none;
+        left_out.include(self.answer.detail()) && self.clients().is_some()
     }
 
     fn bots_besides_people(&self, player_count: Option<u32>) -> Option<u32> {
@@ -185,7 +188,7 @@ impl<'a> Reader<'a> {
         if let Some(value) = self.value(&password.keys) {
             return password.is_needed(value);
         }
-        let is_left_out = password.absence_means_none && self.is_info();
+        let is_left_out = password.left_out_if_none.include(self.answer.detail());
         let has_none = is_left_out && self.answer.completeness().is_complete();
         has_none.then_some(false)
     }

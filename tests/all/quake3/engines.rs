@@ -237,6 +237,105 @@ fn a_password_that_is_left_out_is_none() {
     assert_eq!(password(&format!("{call_of_duty}\\pswrd\\1")), Some(true));
     assert_eq!(password(&format!("{call_of_duty}\\psw")), None, "cut");
     assert_eq!(password("infoResponse\n\\hostname\\x\\protocol\\68"), None);
+    // Its info has the key always, its status only with a password (CoD4x_Server, src/sv_main.c).
+    let cod4x = "\\version\\CoD4 X - linux\\build\\1021\\shortversion\\x21";
+    assert_eq!(password(&format!("infoResponse\n{cod4x}")), None);
+    assert_eq!(password(&format!("statusResponse\n{cod4x}\n")), Some(false));
+    let with_password = format!("statusResponse\n{cod4x}\\g_needpass\\0\\pswrd\\1\n");
+    assert_eq!(password(&with_password), Some(true));
+    // `SV_CheckVars` of MVDSV and FTE remove the key.
+    let quake_world = "n\\*version\\MVDSV 0.36\\hostname\\x\n\0";
+    assert_eq!(password(quake_world), Some(false));
+    assert_eq!(password("n\\*version\\QTV 1.12\\hostname\\x\n\0"), None);
+}
+
+/// The serverinfo of FTE (fte-team/fteqw, engine/server/sv_main.c): bit 1 of `needpass` is the
+/// spectators' password.
+#[test]
+fn fte_has_the_keys_of_quake_world() {
+    let info = "infoResponse\n\\gamename\\FTE-Quake\\protocol\\3wnd\\modname\\id1\\clients\\0";
+    let keys = "\\*version\\FTE v1.04\\fraglimit\\100\\timelimit\\20";
+    let read = |more: &str| read(format!("{info}{keys}{more}\0").as_bytes());
+    let status = read("\\needpass\\2");
+    assert_eq!(plain(&status.version), "FTE v1.04");
+    assert_eq!(
+        (status.score_limit, status.password),
+        (Some(100), Some(false))
+    );
+    assert_eq!(read("\\needpass\\3").password, Some(true));
+    assert_eq!(read("").password, Some(false));
+}
+
+/// viciious/qfusion, source/server/sv_oob.c.
+#[test]
+fn warsow_leaves_out_the_number_of_bots_if_it_is_0() {
+    let info = "infoResponse\n\\challenge\\x\\gamename\\Warsow\\gametype\\ffa";
+    let bots = |more: &str| read(format!("{info}{more}").as_bytes()).bot_count;
+    assert_eq!(bots("\\clients\\3"), Some(0));
+    assert_eq!(bots("\\bots\\2\\clients\\3"), Some(2));
+    assert_eq!(bots(""), None, "no room for either");
+}
+
+/// DarkPlaces' browser compares `gameversion`, and its lines have a ping of 0 for bots alone
+/// (xonotic/darkplaces, netconn.c).
+#[test]
+fn a_status_of_darkplaces_comes_back_from_our_server() {
+    let player = |name: &str, bot, ping| {
+        let mut player = Player::new(name);
+        (player.bot, player.ping) = (bot, ping);
+        player
+    };
+    let mut status = ServerStatus::default();
+    status.game = Some("Xonotic".into());
+    status.version = Some("802".into());
+    status.game_type = Some("dm".into());
+    status.bot_count = Some(1);
+    status.players = [
+        player("bot", Some(true), Some(40)),
+        player("near", Some(false), Some(0)),
+        player("unknown", None, None),
+        player("far", None, Some(90)),
+    ]
+    .into();
+    for detail in [Detail::Full, Detail::Short] {
+        let reply = served(&status, detail, Engine::DarkPlaces);
+        assert!(keys(&reply).contains(&"gameversion".to_owned()));
+        let again = read(&reply[4..]);
+        assert_eq!(plain(&again.version), "802");
+    }
+    let again = read(&served(&status, Detail::Full, Engine::DarkPlaces)[4..]);
+    let read_back: Vec<_> = again.players.iter().map(|p| (p.bot, p.ping)).collect();
+    assert_eq!(
+        read_back,
+        [
+            (Some(true), Some(0)),
+            (Some(false), Some(1)),
+            (Some(false), Some(1)),
+            (Some(false), Some(90))
+        ]
+    );
+}
+
+/// The masters' lists are by these numbers.
+#[test]
+fn each_engine_has_its_own_protocol_number() {
+    for (engine, number) in [
+        (Engine::Quake3, 68),
+        (Engine::DarkPlaces, 3),
+        (Engine::Warsow, 22),
+        (Engine::SoldierOfFortune2, 2004),
+        (Engine::MedalOfHonor, 8),
+    ] {
+        let mut status = ServerStatus::default();
+        status.name = Some("Srv".into());
+        let reply = served(&status, Detail::Short, engine);
+        let skipped = if engine == Engine::MedalOfHonor { 5 } else { 4 };
+        assert_eq!(
+            read(&reply[skipped..]).protocol_version,
+            Some(number),
+            "{engine:?}"
+        );
+    }
 }
 
 #[test]
@@ -395,66 +494,4 @@ fn a_cyrillic_name_is_read_in_the_character_set_that_was_asked_for() {
     assert_eq!(plain(&status.name), "Сервер");
     assert_eq!(players(&status), ["Я"]);
     assert_eq!(status.rules.get("sv_hostname").unwrap(), "Сервер");
-}
-
-/// The masters' lists are by these numbers.
-#[test]
-fn each_engine_has_its_own_protocol_number() {
-    for (engine, number) in [
-        (Engine::Quake3, 68),
-        (Engine::DarkPlaces, 3),
-        (Engine::Warsow, 22),
-        (Engine::SoldierOfFortune2, 2004),
-        (Engine::MedalOfHonor, 8),
-    ] {
-        let mut status = ServerStatus::default();
-        status.name = Some("Srv".into());
-        let reply = served(&status, Detail::Short, engine);
-        let skipped = if engine == Engine::MedalOfHonor { 5 } else { 4 };
-        assert_eq!(
-            read(&reply[skipped..]).protocol_version,
-            Some(number),
-            "{engine:?}"
-        );
-    }
-}
-
-/// DarkPlaces' browser compares `gameversion`, and its lines have a ping of 0 for bots alone
-/// (xonotic/darkplaces, netconn.c).
-#[test]
-fn a_status_of_darkplaces_comes_back_from_our_server() {
-    let player = |name: &str, bot, ping| {
-        let mut player = Player::new(name);
-        (player.bot, player.ping) = (bot, ping);
-        player
-    };
-    let mut status = ServerStatus::default();
-    status.game = Some("Xonotic".into());
-    status.version = Some("802".into());
-    status.game_type = Some("dm".into());
-    status.bot_count = Some(1);
-    status.players = [
-        player("bot", Some(true), Some(40)),
-        player("near", Some(false), Some(0)),
-        player("unknown", None, None),
-        player("far", None, Some(90)),
-    ]
-    .into();
-    for detail in [Detail::Full, Detail::Short] {
-        let reply = served(&status, detail, Engine::DarkPlaces);
-        assert!(keys(&reply).contains(&"gameversion".to_owned()));
-        let again = read(&reply[4..]);
-        assert_eq!(plain(&again.version), "802");
-    }
-    let again = read(&served(&status, Detail::Full, Engine::DarkPlaces)[4..]);
-    let read_back: Vec<_> = again.players.iter().map(|p| (p.bot, p.ping)).collect();
-    assert_eq!(
-        read_back,
-        [
-            (Some(true), Some(0)),
-            (Some(false), Some(1)),
-            (Some(false), Some(1)),
-            (Some(false), Some(90))
-        ]
-    );
 }
