@@ -648,6 +648,8 @@ pub(crate) const DEFAULT: Profile = Profile {
         Phrase::begin("server is for low pings only", RefusalReason::Ping),
         // The server forgets the challenge (id-Software/Quake-III-Arena, code/server/sv_client.c).
         Phrase::begin("awaiting cd key authorization", RefusalReason::TryAgain),
+        Phrase::begin("someone is using this cd key", RefusalReason::CdKey),
+        Phrase::begin("server is not a demo server", RefusalReason::WrongGame),
     ],
     refusal_kinds: &[],
     rcon: RconRule {
@@ -860,6 +862,12 @@ pub(crate) const QUAKE2: Profile = Profile {
         ..DEFAULT.password
     },
     base_folders: &["baseq2", "main"],
+    rcon: RconRule {
+        wrong_password: &["bad rcon_password."],
+        // Q2PRO's restricted password.
+        refused: &["this command is not permitted."],
+        ..DEFAULT.rcon
+    },
     connect: None,
     source: "id-Software/Quake-2 server/sv_main.c; yquake2/yquake2 src/game/g_main.c; skullernet/q2pro src/server/main.c",
     ..DEFAULT
@@ -891,6 +899,11 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
         ..QUAKE2.password
     },
     base_folders: &["qw", "id1"],
+    rcon: RconRule {
+        // MVDSV's reply to a command that only its administrator may run, and to a banned address.
+        refused: &["command not valid.", "banned."],
+        ..QUAKE2.rcon
+    },
     source: "QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c",
     ..QUAKE2
 };
@@ -902,6 +915,7 @@ pub(crate) const FTE_QUAKE_WORLD: Profile = Profile {
     game: Some("quake"),
     colours: Colours::Fte,
     bot_prefix: Some("BOT:"),
+    rcon: FTE.rcon,
     source: "fte-team/fteqw engine/server/sv_main.c, engine/client/m_master.c",
     ..QUAKE_WORLD
 };
@@ -964,10 +978,11 @@ pub(crate) const QUAKE3: Profile = Profile {
 pub(crate) const QUAKE3E: Profile = Profile {
     name: "Quake3e",
     signatures: &[all(&[Begins(Key::Version, "Q3 1.32e")])],
-    refusals: &[Phrase::begin(
-        "reconnecting, please wait",
-        RefusalReason::TryAgain,
-    )],
+    refusals: &[
+        Phrase::begin("reconnecting, please wait", RefusalReason::TryAgain),
+        Phrase::begin("missing challenge in userinfo", RefusalReason::BadChallenge),
+        Phrase::begin("missing protocol in userinfo", RefusalReason::WrongProtocol),
+    ],
     rcon: RconRule {
         is_silent_without_output: true,
         ..DEFAULT.rcon
@@ -1311,6 +1326,7 @@ pub(crate) const JEDI_OUTCAST: Profile = Profile {
     refusals: &[
         Phrase::begin("please wait...", RefusalReason::TryAgain),
         Phrase::begin("incorrect challenge", RefusalReason::BadChallenge),
+        Phrase::begin("reconnect rejected : too soon", RefusalReason::TryAgain),
         // Names of texts that the client has.
         Phrase::begin("@@@server_is_full", RefusalReason::ServerFull),
         Phrase::begin("@@@invalid_escape", RefusalReason::Password),
@@ -1446,10 +1462,14 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
         ..DEFAULT.written
     },
     // The reason of the key server follows in the next line.
-    refusals: &[Phrase::begin(
-        "server rejected connection:",
-        RefusalReason::CdKey,
-    )],
+    refusals: &[
+        Phrase::begin("server rejected connection:", RefusalReason::CdKey),
+        Phrase::begin("requires medal of honor", RefusalReason::WrongGame),
+        Phrase::begin(
+            "the multiplayer demo can not connect",
+            RefusalReason::WrongGame,
+        ),
+    ],
     connect: Some(ConnectForm::DirectionByte),
     source: "openmoh/openmohaa code/server/sv_main.c, code/gamespy/sv_gamespy.c, \
              code/qcommon/q_shared.h, bg_public.h",
@@ -1560,10 +1580,19 @@ pub(crate) const COD4X: Profile = Profile {
         all(&[Begins(Key::Version, "CoD4 X")]),
         all(&[Has(Key::Build), Begins(Key::ShortVersion, "x")]),
     ],
-    refusals: &[Phrase::within(
-        "players wait before you",
-        RefusalReason::Queued,
-    )],
+    refusals: &[
+        Phrase::within("players wait before you", RefusalReason::Queued),
+        Phrase::begin(
+            "this server requires protocol version",
+            RefusalReason::WrongProtocol,
+        ),
+        Phrase::begin("bad subversion", RefusalReason::WrongProtocol),
+        Phrase::begin(
+            "this server has set a join-password",
+            RefusalReason::Password,
+        ),
+        Phrase::begin("reconnect limit in effect", RefusalReason::TryAgain),
+    ],
     password: Password {
         left_out_if_none: Replies::Status,
         ..COD4.password
@@ -1733,6 +1762,10 @@ pub(crate) const TREMULOUS_13: Profile = Profile {
         all(&[Is(Key::Gamename, "Tremulous")]),
     ],
     colours: Colours::Tremulous13,
+    refusals: &[Phrase::begin(
+        "server uses either protocol version",
+        RefusalReason::WrongProtocol,
+    )],
     source: "GrangerHub/tremulous src/server/sv_main.cpp, src/qcommon/q_shared.h",
     ..TREMULOUS
 };
@@ -1808,6 +1841,7 @@ pub(crate) const DARK_PLACES: Profile = Profile {
     },
     refusals: &[
         Phrase::begin("wrong game version", RefusalReason::WrongProtocol),
+        Phrase::begin("wrong game protocol", RefusalReason::WrongProtocol),
         Phrase::begin("error: protocol mismatch", RefusalReason::WrongProtocol),
     ],
     rcon: RconRule {
@@ -1873,10 +1907,15 @@ pub(crate) const WARSOW: Profile = Profile {
         challenge: Challenge::Number,
         ..DEFAULT.written
     },
-    refusals: &[Phrase::begin(
-        "server and client don't have the same version",
-        RefusalReason::WrongProtocol,
-    )],
+    refusals: &[
+        Phrase::begin(
+            "server and client don't have the same version",
+            RefusalReason::WrongProtocol,
+        ),
+        Phrase::begin("bad challenge", RefusalReason::BadChallenge),
+        Phrase::begin("no challenge for address", RefusalReason::BadChallenge),
+        Phrase::begin("server is version", RefusalReason::WrongProtocol),
+    ],
     refusal_kinds: &[RefusalKind {
         number: "1",
         reason: RefusalReason::Password,

@@ -588,7 +588,8 @@ impl RconError {
             return None;
         }
         let line = single_line(text)?;
-        let rules = || engines::ALL.iter().map(|profile| &profile.rcon);
+        let rows = || engines::ALL.iter().chain(&engines::SIBLINGS);
+        let rules = || rows().map(|profile| &profile.rcon);
         let is_wrong = |rule: &RconRule| {
             let is_whole = rule.wrong_password.contains(&&*line);
             let mut begins = rule.wrong_password_begins.iter();
@@ -1106,8 +1107,15 @@ mod tests {
                 "{none}"
             );
         }
-        let request = RconError::from_text(b"Invalid RCon request");
-        assert!(matches!(request, Some(RconError::Refused(_))));
+        for text in [
+            "Invalid RCon request",
+            "This command is not permitted.\n",
+            "Command not valid.\n",
+            "\nbanned.\n",
+        ] {
+            let error = RconError::from_text(text.as_bytes());
+            assert!(matches!(error, Some(RconError::Refused(_))), "{text}");
+        }
         for text in [
             "",
             "map: q3dm17\n",

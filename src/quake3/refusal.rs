@@ -236,6 +236,43 @@ mod tests {
                 CdKey,
             ),
             ("nYou are banned.\n", Banned),
+            ("print\nSomeone is using this CD Key\n", CdKey),
+            ("print\nServer is not a demo server\n", WrongGame),
+            ("print\nMissing challenge in userinfo.\n", BadChallenge),
+            ("print\nMissing protocol in userinfo.\n", WrongProtocol),
+            ("print\nReconnect rejected : too soon\n", TryAgain),
+            (
+                "\u{1}droperror\nRequires Medal of Honor Allied Assault Breakthrough\n",
+                WrongGame,
+            ),
+            (
+                "\u{1}print\nThe Multiplayer Demo can not connect to full version games.\n",
+                WrongGame,
+            ),
+            (
+                "error\nThis server requires protocol version: 21\nPlease update\n",
+                WrongProtocol,
+            ),
+            (
+                "error\nBad subversion. Server expects subversion 1 but client is 2\n",
+                WrongProtocol,
+            ),
+            (
+                "error\nThis server has set a join-password\n^1Invalid Password\n",
+                Password,
+            ),
+            ("print\nReconnect limit in effect... (3)\n", TryAgain),
+            ("reject Wrong game protocol.", WrongProtocol),
+            ("reject\n0\n0\nBad challenge\n", BadChallenge),
+            ("reject\n0\n0\nNo challenge for address\n", BadChallenge),
+            (
+                "print\nServer is version 2.10. Protocol  22\n",
+                WrongProtocol,
+            ),
+            (
+                "print\nServer uses either protocol version 71, 70 or 69 (yours is 68).\n",
+                WrongProtocol,
+            ),
         ] {
             let refusal = of(body.as_bytes()).unwrap();
             if refusal.reason() != reason {
