@@ -292,7 +292,7 @@ fn the_first_32_addresses_of_a_name_are_tried() {
 fn an_address_with_an_interface_is_taken_in_every_spelling() {
     const NAME: &str = "hosts::an_address_with_an_interface_is_taken_in_every_spelling";
     // The system takes a moment to accept datagrams to a new address.
-    let address_is_ready = "ip -6 route get fe80::1 oif lo | grep -q ^local";
+    let address_is_ready = "ip -6 route get fe80::1 dev lo | grep -q ^local";
     let command = format!(
         "ip address add fe80::1/64 dev lo nodad &&
         for attempt in $(seq 100); do {address_is_ready} && break; sleep 0.05; done; exec"
