@@ -301,6 +301,8 @@ impl Password {
 pub(crate) enum Names {
     /// The game in `com_gamename` or `gamename`, and its modification.
     GameAndModification,
+    /// The same, but `game` is always the folder of the modification.
+    GameAndFolder,
     /// The modification only, in these keys.
     Modification(Keys),
 }
@@ -355,6 +357,9 @@ pub(crate) struct Written {
     pub(crate) modification: Modification,
     /// The game in an `infoResponse`.
     pub(crate) info_game: Key,
+    /// The `gamename` of every `infoResponse`: the engine's clients ignore those of other names. A
+    /// status has the name of the game module.
+    pub(crate) info_name: Option<&'static str>,
     /// Rules that an `infoResponse` repeats.
     pub(crate) info_rules: &'static [Repeated],
     /// The teams and their scores.
@@ -625,6 +630,7 @@ pub(crate) const DEFAULT: Profile = Profile {
     written: Written {
         modification: Modification::Gamename,
         info_game: Key::Gamename,
+        info_name: None,
         info_rules: &[PURE],
         teams: WrittenTeams::None,
         line: Line::ScorePing,
@@ -691,6 +697,20 @@ const HW: Repeated = Repeated {
 const COD_EXTENDED: Repeated = Repeated {
     key: Key::CodExtended,
     rules: &[Key::CodExtended],
+};
+/// Marks of infos of Jedi Outcast and Jedi Academy, which their clients read (OpenJK,
+/// codemp/server/sv_main.cpp).
+const TRUE_JEDI: Repeated = Repeated {
+    key: Key::TrueJedi,
+    rules: &[Key::TrueJedi, Key::JediVmerc],
+};
+const WEAPONS: Repeated = Repeated {
+    key: Key::WDisable,
+    rules: &[Key::WDisable, Key::GWeaponDisable],
+};
+const FORCE: Repeated = Repeated {
+    key: Key::FDisable,
+    rules: &[Key::FDisable, Key::GForcePowerDisable],
 };
 /// Marks of CoD4x's infos.
 const BUILD: Repeated = Repeated {
@@ -1147,6 +1167,10 @@ pub(crate) const RTCW: Profile = Profile {
     colours: Colours::Caret,
     matches: WOLFENSTEIN_MATCHES,
     base_folders: &["main"],
+    written: Written {
+        info_name: Some("wolfmp"),
+        ..DEFAULT.written
+    },
     heartbeat: Heartbeat {
         sign_off: Some("WolfFlatline-1"),
         ..heartbeat("Wolfenstein-1", Some("wolfmp"))
@@ -1194,6 +1218,10 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
     },
     matches: ENEMY_TERRITORY_MATCHES,
     base_folders: &["etmain"],
+    written: Written {
+        info_name: Some("et"),
+        ..DEFAULT.written
+    },
     heartbeat: Heartbeat {
         sign_off: Some("ETFlatline-1"),
         list: ListRule {
@@ -1323,6 +1351,10 @@ pub(crate) const JEDI_OUTCAST: Profile = Profile {
         team_match(8, "Capture the Ysalamiri", CAPTURES),
     ],
     base_folders: &["base", "basejk"],
+    written: Written {
+        info_rules: &[PURE, TRUE_JEDI, WEAPONS, FORCE],
+        ..DEFAULT.written
+    },
     refusals: &[
         Phrase::begin("please wait...", RefusalReason::TryAgain),
         Phrase::begin("incorrect challenge", RefusalReason::BadChallenge),
@@ -1377,6 +1409,7 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
         team_match(9, "Capture the Ysalamiri", CAPTURES),
     ],
     base_folders: &["base", "basejka"],
+    written: JEDI_OUTCAST.written,
     refusals: JEDI_OUTCAST.refusals,
     rcon: JEDI_OUTCAST.rcon,
     people: IOQUAKE3.people,
@@ -1486,6 +1519,7 @@ pub(crate) const COD1: Profile = Profile {
         all(&[Begins(Key::ShortVersion, "1."), Lacks(Key::GGametypeString)]),
     ],
     game: Some("cod"),
+    names: Names::GameAndFolder,
     colours: Colours::CaretDigit,
     // Mods may set `g_needpass`; the engine sets `pswrd` (captured).
     password: Password {
@@ -1766,6 +1800,10 @@ pub(crate) const TREMULOUS_13: Profile = Profile {
         "server uses either protocol version",
         RefusalReason::WrongProtocol,
     )],
+    written: Written {
+        info_name: Some("Tremulous"),
+        ..DEFAULT.written
+    },
     source: "GrangerHub/tremulous src/server/sv_main.cpp, src/qcommon/q_shared.h",
     ..TREMULOUS
 };
@@ -2428,7 +2466,7 @@ mod tests {
                 lines.find(|line| line.starts_with(&format!("//! | `{field}` |")))
             };
             let mod_keys = match profile.names {
-                Names::GameAndModification => &[],
+                Names::GameAndModification | Names::GameAndFolder => &[],
                 Names::Modification(keys) => keys.read,
             };
             for (field, keys) in [

@@ -276,7 +276,7 @@ impl Writer<'_> {
         let (status, profile) = (self.status, self.profile);
         match &profile.names {
             Names::Modification(keys) => self.put_text(keys, only_name(status, profile)),
-            Names::GameAndModification => {
+            Names::GameAndModification | Names::GameAndFolder => {
                 self.put_game();
                 self.put_modification();
             }
@@ -288,7 +288,7 @@ impl Writer<'_> {
         let game = self.text(&self.status.game);
         let game = game.as_deref();
         if self.is_info() {
-            return self.put_key(self.profile.written.info_game, game);
+            return self.put_game_of_info(game.unwrap_or_default());
         }
         match self.inner_name() {
             Some(modification) => {
@@ -299,6 +299,20 @@ impl Writer<'_> {
                 self.put_key(Key::Gamename, game);
                 self.leave_out(&[Key::ComGamename], game.unwrap_or_default());
             }
+        }
+    }
+
+    /// Writes the game of an `infoResponse`. Next to a fixed name, the name of the game module is
+    /// that of a modification.
+    fn put_game_of_info(&mut self, game: &[u8]) {
+        let Some(name) = self.profile.written.info_name else {
+            return self.put_key(self.profile.written.info_game, Some(game));
+        };
+        let name = name.as_bytes();
+        self.put_key(Key::Gamename, Some(name));
+        let is_own_name = game == name || self.profile.is_base_folder(game);
+        if !is_own_name && self.status.mod_name.is_none() {
+            self.put_key(Key::Game, Some(game));
         }
     }
 

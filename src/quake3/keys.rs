@@ -19,14 +19,17 @@ keys! {
     Dedicated = "dedicated",
     DuelFragLimit = "duel_fraglimit",
     DuelLimit = "duellimit",
+    FDisable = "fdisable",
     FragLimit = "fraglimit",
     FsGame = "fs_game",
+    GForcePowerDisable = "g_forcePowerDisable",
     GGametype = "g_gametype",
     GGametypeString = "g_gametypestring",
     GHumanPlayers = "g_humanplayers",
     GModVersion = "g_modversion",
     GNeedpass = "g_needpass",
     GTeamgame = "g_teamgame",
+    GWeaponDisable = "g_weaponDisable",
     Game = "game",
     GameVersion = "gameversion",
     Gamedir = "gamedir",
@@ -80,6 +83,7 @@ keys! {
     TimeLimit = "timelimit",
     TrueJedi = "truejedi",
     Version = "version",
+    WDisable = "wdisable",
 }
 
 impl Key {

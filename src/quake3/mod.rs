@@ -109,7 +109,7 @@
 //! |---|---|---|
 //! | `name` | `sv_hostname`, `hostname` | status; info, DarkPlaces |
 //! | `map` | `mapname`, `map` | all; QuakeWorld |
-//! | `game` | `com_gamename`, `gamename`, `game`; the game's own folder in the keys of `mod_name` | ioquake3's status; all; id's info, whose `game` is the folder; Quake 2 and QuakeWorld |
+//! | `game` | `com_gamename`, `gamename`, `game` except in Call of Duty; the game's own folder in the keys of `mod_name` | ioquake3's status; all; id's info, whose `game` is the folder; Quake 2 and QuakeWorld |
 //! | `mod_name` | `gamename` next to `com_gamename`; `modname`; `fs_game`; `game` next to `gamename`; `gamename`, `game` or `gamedir` of Quake 2; `*gamedir` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy; Quake 2; QuakeWorld. A game's own folder (`baseq3`, `data`…) is not a modification |
 //! | `game_type` | `mode`, `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | QuakeWorld (KTX); Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
 //! | `version` | `version`, `shortversion`, `gameversion`, `gamever`, `*version` | all; Call of Duty; DarkPlaces; OpenMoHAA; QuakeWorld |
@@ -133,6 +133,10 @@
 //! The server side writes the fields under the keys of the engine's row:
 //! - An info also has `needpass`, `humans` and `sv_privateclients`, which the clients of Jedi
 //!   Academy and Enemy Territory read (OpenJK, ET: Legacy: `CL_SetServerInfo`).
+//! - An info of Enemy Territory, Return to Castle Wolfenstein and Tremulous 1.3 has the `gamename`
+//!   that their clients demand (etlegacy, src/client/cl_main.c). Another name of the game is under
+//!   `game`.
+//! - An info of Jedi Outcast and Jedi Academy also has `truejedi`, `wdisable` and `fdisable`.
 //! - Teams are under `qcstatus` (DarkPlaces), `g_match_score` (Warsow), or `redscore` and
 //!   `bluescore` (Soldier of Fortune II).
 //! - A modification is under `modname` (DarkPlaces), `fs_game` (Warsow), or `gamename` next to

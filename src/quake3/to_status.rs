@@ -196,16 +196,19 @@ impl<'a> Reader<'a> {
     /// The names of the game and its modification.
     fn game_names(&self) -> GameNames<'a> {
         match &self.profile.names {
-            Names::GameAndModification => self.two_names(),
+            Names::GameAndModification => {
+                self.two_names(&[Key::ComGamename, Key::Gamename, Key::Game])
+            }
+            Names::GameAndFolder => self.two_names(&[Key::ComGamename, Key::Gamename]),
             Names::Modification(keys) => self.only_name(keys),
         }
     }
 
     /// With `com_gamename`, that key is the game and `gamename` the modification. Otherwise
     /// `gamename` is the game, or the folder if `gamename` is missing.
-    fn two_names(&self) -> GameNames<'a> {
+    fn two_names(&self, game_keys: &[Key]) -> GameNames<'a> {
         let known = self.known;
-        let game = known.first_filled(&[Key::ComGamename, Key::Gamename, Key::Game]);
+        let game = known.first_filled(game_keys);
         let mod_keys: &[Key] = if known.has(Key::ComGamename) {
             &[Key::Gamename, Key::Modname, Key::FsGame, Key::Game]
         } else {

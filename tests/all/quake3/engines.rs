@@ -316,6 +316,45 @@ fn a_status_of_darkplaces_comes_back_from_our_server() {
     );
 }
 
+/// `CL_ServerInfoPacket` of ET: Legacy and Tremulous 1.3 ignores other names; the status has the
+/// name of the game module.
+#[test]
+fn an_info_has_the_name_that_the_engines_clients_demand() {
+    for (body, name, folder) in [
+        (
+            "\\version\\ET Legacy v2.83\\gamename\\legacy",
+            "et",
+            Some("legacy"),
+        ),
+        ("\\version\\ET 2.60b\\gamename\\etmain", "et", None),
+        ("\\version\\Wolf 1.41\\gamename\\main", "wolfmp", None),
+        (
+            "\\version\\tremulous 1.3.0 alpha\\gamename\\base",
+            "Tremulous",
+            None,
+        ),
+    ] {
+        let status = read(format!("statusResponse\n{body}\n").as_bytes());
+        let reply = served(&status, Detail::Short, Engine::Quake3);
+        let again = read(&reply[4..]);
+        assert_eq!(plain(&again.game), name, "{body}");
+        let module = again.mod_name.map(|name| name.plain().into_owned());
+        assert_eq!(module.as_deref(), folder, "{body}");
+    }
+}
+
+/// OpenJK's client reads `truejedi`, `wdisable` and `fdisable` (codemp/client/cl_main.cpp).
+#[test]
+fn an_info_of_jedi_academy_has_the_rules_of_its_status() {
+    let rules = "\\g_jediVmerc\\1\\g_weaponDisable\\524279\\g_forcePowerDisable\\3\\protocol\\26";
+    let status = read(format!("statusResponse\n{rules}\\g_gametype\\6\n").as_bytes());
+    let again = read(&served(&status, Detail::Short, Engine::Quake3)[4..]);
+    let rule = |key| again.rules.get(key).unwrap().plain().into_owned();
+    let rules = ["truejedi", "wdisable", "fdisable"].map(rule);
+    assert_eq!(rules, ["1", "524279", "3"]);
+    assert_eq!(plain(&again.game_type), "Team FFA");
+}
+
 /// The masters' lists are by these numbers.
 #[test]
 fn each_engine_has_its_own_protocol_number() {

@@ -560,12 +560,13 @@ fn a_server_of_urban_terror_is_listed_for_its_clients() {
         "{error}"
     );
 
-    // The name of this mod of Enemy Territory differs from the game that its tag names.
+    // The info of a mod of Enemy Territory has the name of the game, which is that of the tag.
     status.game_type = Some("4".into());
     status.game = Some("nitmod".into());
     status.rules.push("version", "ET 2.60b linux-i386");
     let tag = Announcer::quake3_tag(&status, Protocol::Quake3);
-    assert_eq!(tag, "DarkPlaces");
+    assert_eq!(tag, "EnemyTerritory-1");
+    assert!(announcer(&status).is_ok());
 }
 
 #[test]

@@ -161,6 +161,10 @@ fn game_and_modification_are_apart() {
         "`data` is its own folder"
     );
     assert_eq!(names(FTE), named("FTE-Quake", Some("ctf")));
+    // The status of the same server has `gamename` and `fs_game`.
+    let call_of_duty = read("infoResponse\n\\hw\\1\\protocol\\118\\game\\mods/best");
+    assert_eq!(plain(&call_of_duty.mod_name).as_deref(), Some("mods/best"));
+    assert_eq!(call_of_duty.game, None);
     // ioquake3's status: the game module sets `gamename`.
     let status = "statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\cpma\n";
     assert_eq!(names(status), named("Quake3Arena", Some("cpma")));
@@ -636,6 +640,15 @@ fn a_relayed_info_has_the_marks_of_its_engine() {
         (
             r"\hostname\Srv\gamename\H1\protocol\2\isPrivate\1\dedicated\1\clients\1\bots\0\sv_maxclients\18",
             "h1",
+        ),
+        // JACoders/OpenJK, codemp/server/sv_main.cpp; mvdevs/jk2mv, src/server/sv_main.cpp.
+        (
+            r"\hostname\Srv\protocol\26\clients\3\sv_maxclients\8\gametype\0\truejedi\1\wdisable\7\fdisable\0",
+            "swjkja",
+        ),
+        (
+            r"\hostname\Srv\protocol\16\clients\3\sv_maxclients\8\gametype\0\truejedi\0\wdisable\0\fdisable\0",
+            "swjk2jo",
         ),
     ] {
         let status = read(&format!("infoResponse\n{info}"));
