@@ -396,6 +396,8 @@ struct PairReader<'a> {
     spans: Vec<Span>,
     /// The index in `spans` of the first pair with each of [`KEYS`].
     known: [Option<usize>; KEYS.len()],
+    /// Whether only unknown keys have followed the title, so that they can be parts of it.
+    is_in_title: bool,
     /// The position after the end of the pairs.
     end: Option<usize>,
 }
@@ -406,6 +408,7 @@ impl<'a> PairReader<'a> {
             input,
             spans: Vec::with_capacity(KEYS.len()),
             known: [None; KEYS.len()],
+            is_in_title: false,
             end: None,
         };
         // After the section's type.
@@ -422,12 +425,13 @@ impl<'a> PairReader<'a> {
         if key.is_empty() {
             return self.step_over_empty_key(key_at);
         }
-        if self.is_in_title()
-            && !is_word(key)
-            && let Some(next_key) = self.next_known_key(key_at)
-        {
-            self.continue_value(next_key);
-            return Some(next_key);
+        if self.is_in_title && !is_word(key) {
+            if let Some(next_key) = self.next_known_key(key_at) {
+                self.continue_value(next_key);
+                return Some(next_key);
+            }
+            // Nothing can continue the title, so no later text searches for a key again.
+            self.is_in_title = false;
         }
         let value_at = after_text(key_at, key);
         let value = self.text(value_at)?;
@@ -502,16 +506,10 @@ impl<'a> PairReader<'a> {
         !self.spans.is_empty()
     }
 
-    /// Whether only unknown keys have followed the title, so that they can be parts of it.
-    fn is_in_title(&self) -> bool {
-        let title = self.title();
-        title.is_some() && self.known.iter().flatten().max().copied() == title
-    }
-
     /// Continues the title, or else the latest value, up to the NUL before this key.
     fn continue_value(&mut self, next_key: usize) {
         if let Some(title) = self.title()
-            && self.is_in_title()
+            && self.is_in_title
         {
             // Pairs with unknown keys after the title are a part of it. `known` has none of them.
             self.spans.truncate(title.saturating_add(1));
@@ -524,6 +522,9 @@ impl<'a> PairReader<'a> {
     fn push(&mut self, key: &[u8], span: Span) {
         if let Some(key_index) = known_key(key) {
             self.join_forged_pairs(key_index);
+            let is_title = key == TITLE;
+            let is_first = self.first_with(key_index).is_none();
+            self.is_in_title = is_title && (is_first || self.is_in_title);
             if let Some(first) = self.known.get_mut(key_index) {
                 first.get_or_insert(self.spans.len());
             }
