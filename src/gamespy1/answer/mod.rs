@@ -75,8 +75,6 @@ impl Answer {
             body.missing.players = true;
             body.missing.rules = true;
         }
-        body.missing.players |=
-            ends_in_cut_row(&body.bytes) && lacks_rows(body.fields(), asked.players);
         if !body.is_proven {
             body.missing.players |= lacks_players(body.fields(), asked.players);
         }
@@ -171,8 +169,8 @@ impl Answer {
 
     /// Whether every fragment has arrived, as far as the reply shows.
     ///
-    /// If values that contain `\` may hide rows of players, fewer rows than `numplayers` show that
-    /// players are missing.
+    /// If values that contain `\` may hide rows of players, or the last row was cut, fewer rows than
+    /// `numplayers` show that players are missing.
     pub fn completeness(&self) -> Completeness {
         let mut missing = self.body.missing;
         missing.players |= self.hides_rows();
@@ -190,9 +188,11 @@ impl Answer {
         self.body.missing.info
     }
 
-    /// Whether values with separators hide rows of players.
+    /// Whether rows of players are missing: values with separators hide them, or the server cut the
+    /// list.
     fn hides_rows(&self) -> bool {
-        self.body.fields().may_hide_rows() && lacks_rows(self.fields(), self.asked.players)
+        let may_lack_rows = self.body.fields().may_hide_rows() || ends_in_cut_row(self.raw());
+        may_lack_rows && lacks_rows(self.fields(), self.asked.players)
     }
 
     /// Always [`Verification::Unavailable`]: the protocol has no challenge.
@@ -268,10 +268,16 @@ fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
 /// GameSpy's own code leaves out what does not fit into its buffer of players (seen in IL-2's
 /// replies: github.com/KostyaEsmukov/GameQ3, gameq3/protocols/gamespy.php).
 fn ends_in_cut_row(pairs: &[u8]) -> bool {
-    let mut tokens = pairs.rsplit(|&byte| byte == b'\\');
+    let mut rest = pairs;
+    let mut last_token = || {
+        let separator = memchr::memrchr(b'\\', rest)?;
+        let (before, token) = rest.split_at_checked(separator)?;
+        rest = before;
+        token.get(1..)
+    };
     let keys = std::iter::from_fn(|| {
-        let _value = tokens.next()?;
-        let key = RowKey::parse(tokens.next()?)?;
+        let _value = last_token()?;
+        let key = RowKey::parse(last_token()?)?;
         (!key.is_team).then_some(key)
     });
     let mut keys = keys.take(MAX_CHECKED_FIELDS).peekable();
