@@ -185,6 +185,9 @@ pub(crate) struct PlayerRows {
     pub(crate) team: PlayerTeam,
     /// Whether rows of players who left follow the rows that `numplayers` counts.
     pub(crate) has_stale_rows: bool,
+    /// Whether `numplayers` can count players whom the server does not list. If not, a reply that
+    /// counts players and has no rows has no list.
+    pub(crate) may_be_unlisted: bool,
 }
 
 /// A side in a game without rows for teams.
@@ -414,6 +417,7 @@ const DEFAULT: Profile = Profile {
         absent_score: None,
         team: PlayerTeam::Number,
         has_stale_rows: false,
+        may_be_unlisted: false,
     },
     team_place: TeamPlace::RowsAfterPlayers,
     first_team: 0,
@@ -653,6 +657,11 @@ pub(crate) static UNREAL: Profile = Profile {
     time_limit: one(&[Key::TimeLimit]),
     time_left: one(&[Key::RemainingTime]),
     bots: one(&[Key::NumBots]),
+    // UT2004 counts bots.
+    players: PlayerRows {
+        may_be_unlisted: true,
+        ..DEFAULT.players
+    },
     source: "UT99's script UdpServerQuery; Deaod/UT2004, IpDrv/UdpGamespyQuery.uc",
     ..DEFAULT
 };

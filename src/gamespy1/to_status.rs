@@ -49,7 +49,10 @@ impl ToStatus for Answer {
         status.player_count = counts.players;
         status.bot_count = counts.bots;
         status.former_players = reader.take_former(&mut players, &parts.players);
-        if parts.has_player_list(self.asked()) {
+        let lists_nobody = players.is_empty() && status.former_players.is_empty();
+        let counts_somebody = counts.players.is_some_and(|count| count > 0);
+        let lacks_list = lists_nobody && counts_somebody && !profile.players.may_be_unlisted;
+        if parts.has_player_list(self.asked()) && !lacks_list {
             status.players = players.into();
         }
         status.rules = parts.rules.build(fields.style.colours);

@@ -444,3 +444,31 @@ fn the_description_alone_is_asked_for_where_the_status_gets_no_answer() {
     };
     assert!(answer.completeness().is_complete());
 }
+
+/// Renegade's server lists no players (w3dhub/OpenW3D, GameSpy_QnR.cpp), UT2004's no bots.
+#[test]
+fn a_server_that_counts_players_and_lists_none_sent_no_list() {
+    for (reply, is_known) in [
+        (
+            &br"\gamename\ccrenegade\hostname\S\numplayers\3\final\\queryid\2.1"[..],
+            false,
+        ),
+        (
+            br"\gamename\ccrenegade\hostname\S\numplayers\0\final\\queryid\2.1",
+            true,
+        ),
+        (
+            br"\gamename\ut2\hostname\S\numplayers\3\queryid\2.1\final\",
+            true,
+        ),
+    ] {
+        let mut query = StatusQuery::new(0, &QueryOptions::default());
+        query.request(&mut Vec::new());
+        let Verdict::Done(answer) = query.receive(reply) else {
+            panic!("{}", reply.escape_ascii());
+        };
+        let players = answer.to_status().players;
+        assert_eq!(players.is_known(), is_known, "{}", reply.escape_ascii());
+        assert!(answer.completeness().is_complete());
+    }
+}
