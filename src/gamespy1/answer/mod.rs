@@ -1,7 +1,5 @@
 //! A reassembled reply. It owns its bytes, and the views borrow from it.
 
-use std::iter::Peekable;
-
 use bytes::Bytes;
 
 pub(super) use self::asked::Asked;
@@ -19,8 +17,8 @@ mod asked;
 pub(super) mod reassembly;
 pub(super) mod rows;
 
-/// The maximum number of fields, from the end, in which a cut row is searched.
-const MAX_CHECKED_FIELDS: usize = 64;
+/// The maximum number of fields of a row that can be found to be cut.
+const MAX_ROW_FIELDS: usize = 32;
 
 /// A complete or partial reply, its fragments joined.
 ///
@@ -268,39 +266,43 @@ fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
 /// GameSpy's own code leaves out what does not fit into its buffer of players (seen in IL-2's
 /// replies: github.com/KostyaEsmukov/GameQ3, gameq3/protocols/gamespy.php).
 fn ends_in_cut_row(pairs: &[u8]) -> bool {
-    let mut rest = pairs;
-    let mut last_token = || {
-        let separator = memchr::memrchr(b'\\', rest)?;
-        let (before, token) = rest.split_at_checked(separator)?;
-        rest = before;
-        token.get(1..)
-    };
-    let keys = std::iter::from_fn(|| {
-        let _value = last_token()?;
-        let key = RowKey::parse(last_token()?)?;
-        (!key.is_team).then_some(key)
-    });
-    let mut keys = keys.take(MAX_CHECKED_FIELDS).peekable();
-    let last = last_row(&mut keys);
-    let previous = last_row(&mut keys);
-    let Some((common, lacking)) = previous.split_at_checked(last.len()) else {
-        return false;
-    };
-    let begins_alike = common.iter().zip(&last).all(|(one, other)| one == other);
-    !last.is_empty() && begins_alike && lacking.iter().any(|field| is_usual_field(field))
+    let (before, last) = split_last_row(pairs);
+    let (_, previous) = split_last_row(before);
+    let mut lacking = row_fields(previous);
+    let begins_alike = row_fields(last).all(|field| lacking.next() == Some(field));
+    !last.is_empty() && begins_alike && lacking.any(is_usual_field)
 }
 
-/// The fields of the last row, taken from keys that are read backwards.
-fn last_row<'a>(keys: &mut Peekable<impl Iterator<Item = RowKey<'a>>>) -> Vec<&'a [u8]> {
-    let Some(first) = keys.next() else {
-        return Vec::new();
-    };
-    let mut fields = vec![first.field];
-    while let Some(key) = keys.next_if(|key| key.index == first.index) {
-        fields.push(key.field);
+/// Divides pairs before the last row of a player. The row is empty if the last pair belongs to none.
+fn split_last_row(pairs: &[u8]) -> (&[u8], &[u8]) {
+    let mut row_at = pairs.len();
+    let mut index = None;
+    for _ in 0..MAX_ROW_FIELDS {
+        let before = pairs.get(..row_at).unwrap_or_default();
+        let Some((pair_at, key)) = last_row_key(before) else {
+            break;
+        };
+        if *index.get_or_insert(key.index) != key.index {
+            break;
+        }
+        row_at = pair_at;
     }
-    fields.reverse();
-    fields
+    pairs.split_at_checked(row_at).unwrap_or_default()
+}
+
+/// The position of the last pair and its key, if that is a player's.
+fn last_row_key(pairs: &[u8]) -> Option<(usize, RowKey<'_>)> {
+    let value_at = memchr::memrchr(b'\\', pairs)?;
+    let before_value = pairs.get(..value_at)?;
+    let key_at = memchr::memrchr(b'\\', before_value)?;
+    let key = RowKey::parse(before_value.get(key_at.saturating_add(1)..)?)?;
+    (!key.is_team).then_some((key_at, key))
+}
+
+/// The fields of a row, which begins with a separator.
+fn row_fields(row: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let keys = row.split(|&byte| byte == b'\\').skip(1).step_by(2);
+    keys.filter_map(RowKey::parse).map(|key| key.field)
 }
 
 /// Whether every player has this field, if one has it.
