@@ -10,8 +10,8 @@ use crate::gamespy4::wire::form::Form;
 use crate::gamespy4::wire::minecraft::{self, Full, Players};
 use crate::gamespy4::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
-    LegacyHead, PLAYERS, SERVER, TEAMS, just_cause_2, legacy_head, nul, pair, rows_without_count,
-    text,
+    LegacyHead, PLAYERS, SERVER, TEAMS, is_field_name, just_cause_2, legacy_head, nul, pair,
+    rows_without_count, text,
 };
 use crate::limits::Limits;
 use crate::options::Dialect;
@@ -207,7 +207,12 @@ impl<'a, 'l> Legacy<'a, 'l> {
         };
         let limit = self.limits.max_players();
         let count = count.map(usize::from);
-        if count.is_some_and(|count| count > limit) {
+        let is_over_limit = count.is_some_and(|count| count > limit);
+        if is_over_limit && !fields.iter().all(|name| is_field_name(name)) {
+            // The table before has more rows than it counts, and a value was read as this count.
+            return Ok(Table::Cut);
+        }
+        if is_over_limit {
             return Err(ParseError::limit("players", limit, head_at));
         }
         let cells = match count {

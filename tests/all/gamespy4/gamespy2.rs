@@ -6,7 +6,7 @@ use bytes::Bytes;
 use queryport::gamespy4::{Answer, Command, Form, Request, RequestId, Selection, StatusQuery};
 use queryport::model::Charset;
 use queryport::session::{Conversation, Verdict};
-use queryport::{Dialect, Engine, Player, Protocol, QueryOptions, ServerStatus, Service};
+use queryport::{Dialect, Engine, Part, Player, Protocol, QueryOptions, ServerStatus, Service};
 use queryport::{Team, Timing, ToStatus};
 
 use crate::common::link::Conditions;
@@ -52,6 +52,17 @@ fn teams_count_from_0_and_a_text_is_no_score() {
         (status.dedicated, status.score_limit, status.mod_name),
         (Some(true), Some(5), None)
     );
+}
+
+#[test]
+fn a_table_with_more_rows_than_it_counts_is_incomplete() {
+    let reply = b"\0\x01\x02\x03\x04hostname\0Srv\0\0\
+        \0\x01player_\0score_\0\0Ann\x003\0Bob\x005\0\0\0\0";
+    let answer = decode([&reply[..]]).unwrap();
+    let completeness = answer.completeness();
+    assert!(completeness.lacks(Part::Teams) && !completeness.lacks(Part::Rules));
+    let status = answer.to_status();
+    assert_eq!((&*status.name.unwrap(), status.players.len()), ("Srv", 1));
 }
 
 /// qstat, gs2.c: its rows begin with team 1.
