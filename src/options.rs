@@ -197,7 +197,7 @@ pub enum Engine {
     /// name; `getchallenge` is answered with `challenge` and eleven characters.
     DarkPlaces,
     /// Quake 3 of Warsow: the team follows the name; `getchallenge` is answered with `challenge`
-    /// and a number.
+    /// and a number, and `info` of the game's browser with a line.
     Warsow,
     /// Quake 3 of Soldier of Fortune II: the team precedes the name.
     SoldierOfFortune2,

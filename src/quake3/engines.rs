@@ -366,6 +366,8 @@ pub(crate) struct Written {
     pub(crate) teams: WrittenTeams,
     /// A player line.
     pub(crate) line: Line,
+    /// The reply to `info`.
+    pub(crate) info_line: InfoLine,
     /// Whether a status always has the key `clients`.
     pub(crate) counts_in_status: bool,
     /// The reply to `getchallenge`.
@@ -406,6 +408,17 @@ pub(crate) enum WrittenTeams {
     MatchScore,
     /// `redscore` and `bluescore`.
     RedAndBlue,
+}
+
+/// The reply to `info`, with which an engine's clients search for servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InfoLine {
+    /// It has no such request.
+    None,
+    /// Name, map and numbers, as on Quake 2.
+    Columns,
+    /// Pairs with letters as keys, as on Warsow. Clients of other versions get nothing.
+    Pairs,
 }
 
 /// The order of a player line.
@@ -634,6 +647,7 @@ pub(crate) const DEFAULT: Profile = Profile {
         info_rules: &[PURE],
         teams: WrittenTeams::None,
         line: Line::ScorePing,
+        info_line: InfoLine::None,
         counts_in_status: false,
         challenge: Challenge::Response,
         direction_byte: false,
@@ -882,6 +896,10 @@ pub(crate) const QUAKE2: Profile = Profile {
         ..DEFAULT.password
     },
     base_folders: &["baseq2", "main"],
+    written: Written {
+        info_line: InfoLine::Columns,
+        ..DEFAULT.written
+    },
     rcon: RconRule {
         wrong_password: &["bad rcon_password."],
         // Q2PRO's restricted password.
@@ -919,6 +937,7 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
         ..QUAKE2.password
     },
     base_folders: &["qw", "id1"],
+    written: DEFAULT.written,
     rcon: RconRule {
         // MVDSV's reply to a command that only its administrator may run, and to a banned address.
         refused: &["command not valid.", "banned."],
@@ -1941,6 +1960,7 @@ pub(crate) const WARSOW: Profile = Profile {
         modification: Modification::Key(Key::FsGame),
         teams: WrittenTeams::MatchScore,
         line: Line::ScorePingNameTeam,
+        info_line: InfoLine::Pairs,
         counts_in_status: true,
         challenge: Challenge::Number,
         ..DEFAULT.written

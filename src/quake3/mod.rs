@@ -51,8 +51,8 @@
 //!  of HexenWorld    the same after five FF
 //! ```
 //!
-//! - The server side also answers `info`, with which Quake 2's clients search for servers, and `k`,
-//!   QuakeWorld's ping.
+//! - The server side also answers `info`, with which clients of Quake 2 and Warsow search for
+//!   servers, and `k`, QuakeWorld's ping.
 //! - Requests to masters have no mark: `query` in Quake 2, `c` and the heartbeat `a` in QuakeWorld.
 //!   Quake 2's heartbeat has the mark, and its status instead of a tag.
 //! - There is no challenge: every answer is [`Unavailable`](crate::Verification::Unavailable).
@@ -235,6 +235,8 @@ pub(crate) mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
 pub(crate) mod habits;
+#[cfg(feature = "serve")]
+mod info_line;
 #[cfg_attr(
     not(feature = "serve"),
     allow(dead_code, reason = "the server side writes keys")

@@ -4,6 +4,7 @@ use bytes::{BufMut, Bytes};
 
 use super::engines::{Challenge, Profile};
 use super::from_status::{self, field_pairs, put_rules};
+use super::info_line;
 use super::player_lines::write_quake3_lines;
 use super::siblings;
 use super::values::{is_written_as, text};
@@ -93,6 +94,7 @@ pub(crate) fn respond_from_templates(
             return challenge_reply(client, game, fifth_byte, context);
         }
         Command::Connect(_) => return connect_reply(fifth_byte, context),
+        Command::Info { protocol } => return info_line_reply(protocol, context),
         _ => return None,
     };
     let challenge = challenge.unwrap_or_default();
@@ -122,7 +124,7 @@ fn sibling_reply(
 ) -> Option<TemplateReply> {
     match *command {
         Command::Status { flags } => sibling_status_reply(flags, form, context),
-        Command::Info { protocol } if form == Form::Quake2 => info_line_reply(protocol, context),
+        Command::Info { protocol } => info_line_reply(protocol, context),
         Command::ShortPing if form == Form::QuakeWorld => acknowledgement(context),
         _ => None,
     }
@@ -146,14 +148,18 @@ fn sibling_status_reply(
     TemplateReply::new(template, Patch::NONE)
 }
 
-/// The reply to `info` of Quake 2.
+/// The reply to `info` of Quake 2 and Warsow.
 fn info_line_reply(protocol: &[u8], context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
     let own = context.status.protocol_version;
     let own = own.unwrap_or(context.service.protocol_version);
     let is_known_version = number::number(protocol) == Some(own);
     let kind = ReplyKind::InfoLine { is_known_version };
     let template = context.template(kind, |context, template| {
-        siblings::encode_info_line(is_known_version, context.status, template);
+        let profile = Profile::of_engine(context.service.engine);
+        if let Some(line) = info_line::encode(is_known_version, context.status, profile) {
+            template.begin();
+            template.bytes.extend_from_slice(&line);
+        }
     });
     TemplateReply::new(template, Patch::NONE)
 }
@@ -359,7 +365,7 @@ pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Request
 pub(crate) enum ReplyKind {
     /// A status of Quake 2 or QuakeWorld.
     SiblingStatus(Wanted),
-    /// A line about a server of Quake 2.
+    /// A line about a server of Quake 2 or Warsow.
     InfoLine {
         is_known_version: bool,
     },

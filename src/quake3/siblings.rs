@@ -3,11 +3,10 @@
 use super::engines::Profile;
 use super::from_status::{field_pairs, put_rules};
 use super::player_lines::{is_spectator, write_quake_world_line, write_quake2_line};
-use super::values::quake_text;
 use super::wire::line::HEXEN_WORLD;
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
-use crate::model::{Player, ServerStatus, Text};
+use crate::model::{Player, ServerStatus};
 use crate::options::{Detail, Engine};
 use crate::reply::Template;
 use crate::service::Service;
@@ -52,52 +51,6 @@ fn framing(engine: Engine) -> usize {
     put_status_head(engine, &mut head);
     let has_nul = Profile::of_engine(engine).form == Form::QuakeWorld;
     head.len().saturating_add(has_nul.into())
-}
-
-/// Writes the line about a server of Quake 2: its name, map, players and slots, or that the client
-/// has another version (id-Software/Quake-2, server/sv_main.c, `SVC_Info`).
-pub(super) fn encode_info_line(
-    is_known_version: bool,
-    status: &ServerStatus,
-    template: &mut Template,
-) {
-    // The engine's line has 63 bytes.
-    let name = cut_text(&status.name, 32);
-    template.begin();
-    let out = &mut template.bytes;
-    out.extend_from_slice(b"\xff\xff\xff\xffinfo\n");
-    if !is_known_version {
-        out.extend_from_slice(&name);
-        out.extend_from_slice(b": wrong version\n");
-        return;
-    }
-    put_right(&name, 16, out);
-    out.push(b' ');
-    put_right(&cut_text(&status.map, 16), 8, out);
-    out.push(b' ');
-    let count = status.online().unwrap_or(0);
-    put_right(count.to_string().as_bytes(), 2, out);
-    out.push(b'/');
-    let slots = status.max_players.unwrap_or(0);
-    put_right(slots.to_string().as_bytes(), 2, out);
-    out.push(b'\n');
-}
-
-/// The first bytes of a text; none if there is no text.
-fn cut_text(text: &Option<Text>, max: usize) -> Vec<u8> {
-    let Some(text) = text else {
-        return Vec::new();
-    };
-    let mut text = quake_text(text.as_ref());
-    text.truncate(max);
-    text
-}
-
-/// Appends a text, after spaces up to this width.
-fn put_right(text: &[u8], width: usize, out: &mut Vec<u8>) {
-    let spaces = width.saturating_sub(text.len());
-    out.extend(std::iter::repeat_n(b' ', spaces));
-    out.extend_from_slice(text);
 }
 
 /// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,

@@ -87,8 +87,9 @@ pub enum Command<'a> {
         /// - 128: the mark of bots
         flags: Option<&'a [u8]>,
     },
-    /// Requests a line about the server, in Quake 2: its clients search for servers with it
-    /// (yquake2/yquake2, src/client/cl_network.c).
+    /// Requests a line about the server, in Quake 2 and Warsow: their clients search for servers
+    /// with it (yquake2/yquake2, src/client/cl_network.c; viciious/qfusion,
+    /// source/client/cl_serverlist.c).
     Info {
         /// The client's protocol number.
         protocol: &'a [u8],

@@ -118,6 +118,35 @@ fn every_capture_served_again_is_the_same_server() {
     }
 }
 
+/// `SV_ShortInfoString` and `SVC_InfoResponse` of viciious/qfusion, source/server/sv_oob.c. The
+/// game's browser sends nothing else (source/client/cl_serverlist.c).
+#[test]
+fn warsows_browser_gets_a_line() {
+    let service = Service::new(Engine::Warsow);
+    let mut status = status();
+    status.game_type = Some("ca".into());
+    status.bot_count = Some(1);
+    status.player_count = Some(3);
+    status.password = Some(true);
+    let line = |request: &str, status: &ServerStatus| {
+        let datagram = [b"\xff\xff\xff\xff", request.as_bytes()].concat();
+        let request = Request::parse(&datagram).unwrap();
+        let requester = requester("192.0.2.1:5000");
+        let replies = queryport::quake3::respond(&request, status, &service, &requester);
+        replies.into_iter().next()
+    };
+    let expected = br"\\n\\Srv\\m\\  q3dm17\\u\\ 2/ 7\\g\\    ca\\p\\1\\b\\ 1\\EOT";
+    let expected = [b"\xff\xff\xff\xffinfo\n", &expected[..]].concat();
+    assert_eq!(line("info 22 full empty", &status).unwrap(), expected);
+    assert_eq!(line("info 21", &status), None, "another version");
+    status.name = Some("n".repeat(300).into());
+    status.map = Some("m".repeat(300).into());
+    let long = line("info 22", &status).unwrap();
+    assert!(long.len() <= 9 + 176 && long.ends_with(br"\\EOT"));
+    status.rules.push("sv_skilllevel", "1");
+    assert!(line("info 22", &status).unwrap().len() <= 9 + 176);
+}
+
 #[test]
 fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
     let client = requester("192.0.2.1:5000");
