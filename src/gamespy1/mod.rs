@@ -139,7 +139,8 @@
 //! Fields of players: the name is `player_N` or `playername_N`, the score `score_N`, `frags_N`,
 //! `frag_N` or `kills_N`. `team_N` is a number, or the name of a side on Tribes: Vengeance.
 //! `ngsecret_N` is `bot` for a bot of the Unreal engine. SWAT 4 omits a score of 0; in an
-//! incomplete reply, a missing score is unknown.
+//! incomplete reply, a missing score is unknown. A reply that counts players and has no rows has no
+//! list of players, as Renegade's; only the Unreal engine counts bots that it does not list.
 //!
 //! | games | recognised by | source |
 //! |---|---|---|
