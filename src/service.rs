@@ -76,8 +76,8 @@ impl Service {
         ///
         /// - Quake 3: the number that masters filter by, if
         ///   [`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version) is `None`.
-        ///   The default is 3 for DarkPlaces, 22 for Warsow, 2004 for Soldier of Fortune II, 8 for
-        ///   Medal of Honor, 34 for Quake 2, and otherwise 68 (Quake III Arena 1.32).
+        ///   The default is 68 (Quake III Arena 1.32). DarkPlaces has 3, Medal of Honor 8, Warsow
+        ///   22, Quake 2 34, and Soldier of Fortune II 2004.
         /// - UT2004: the version in every datagram; default 0x80, and 0x79 for UT2003.
         with_protocol_version(version: u32) protocol_version = version;
 

@@ -171,7 +171,7 @@ impl Answer {
     /// `numplayers` show that players are missing.
     pub fn completeness(&self) -> Completeness {
         let mut missing = self.body.missing;
-        missing.players |= self.hides_rows();
+        missing.players |= self.has_missing_rows();
         missing.into()
     }
 
@@ -188,7 +188,7 @@ impl Answer {
 
     /// Whether rows of players are missing: values with separators hide them, or the server cut the
     /// list.
-    fn hides_rows(&self) -> bool {
+    fn has_missing_rows(&self) -> bool {
         let may_lack_rows = self.body.fields().may_hide_rows() || ends_in_cut_row(self.raw());
         may_lack_rows && lacks_rows(self.fields(), self.asked.players)
     }
