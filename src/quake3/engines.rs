@@ -1102,7 +1102,8 @@ pub(crate) const OPEN_ARENA: Profile = Profile {
             ..solo_match(13, "Possession")
         },
     ],
-    source: "OpenArena/engine code/qcommon/q_shared.h; OpenArena/gamecode code/game/bg_public.h, g_main.c",
+    source: "OpenArena/engine code/qcommon/q_shared.h; \
+             OpenArena/gamecode code/game/bg_public.h, g_main.c",
     ..IOQUAKE3
 };
 
@@ -1330,7 +1331,8 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
     ],
     base_folders: &["wop"],
     people: IOQUAKE3.people,
-    source: "PadWorld-Entertainment/worldofpadman code/qcommon/q_shared.c, code/game/bg_public.h, g_main.c",
+    source: "PadWorld-Entertainment/worldofpadman code/qcommon/q_shared.c, code/game/bg_public.h, \
+             g_main.c",
     ..DEFAULT
 };
 
@@ -1481,7 +1483,8 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
     base_folders: &["baseef"],
     connect: Some(ConnectForm::Plain),
     people: IOQUAKE3.people,
-    source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c; UberGames/rpgxEF code/base_game/bg_public.h",
+    source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c; \
+             UberGames/rpgxEF code/base_game/bg_public.h",
     ..DEFAULT
 };
 
@@ -2564,7 +2567,8 @@ mod tests {
             ),
             (
                 &WORLD_OF_PADMAN,
-                "0 Free For All, 1 Tournament, 2 Single Player, 3 Spray, 4 Last Pad Standing, 5 Killerduck, 6 Team Deathmatch+, \
+                "0 Free For All, 1 Tournament, 2 Single Player, 3 Spray, 4 Last Pad Standing, \
+                 5 Killerduck, 6 Team Deathmatch+, \
                  7 Freeze Tag+, 8 Capture the Flag+, 9 One Flag CTF+, 10 Team Spray+, \
                  11 Balloon+",
             ),
