@@ -3,8 +3,9 @@
 //! The format cannot carry some bytes: `\ ; "` become similar characters, and control bytes are
 //! removed. Quake 2 and QuakeWorld have a character set of their own, with fewer such bytes.
 
-use super::engines::{Clients, Limit, Modification, Names, Profile, WrittenTeams};
+use super::engines::{Clients, Limit, Names, Profile, WrittenTeams};
 use super::keys::{Key, Keys, Known};
+use super::names::{only_name, written_names};
 use super::teams::{has_scores_of, read_qcstatus_type, write_qcstatus, write_teams};
 use super::values::value_of;
 use super::wire::infostring::{InfoString, InfoStringBuilder};
@@ -274,74 +275,17 @@ impl Writer<'_> {
     /// Writes the names of the game and its modification.
     fn put_names(&mut self) {
         let (status, profile) = (self.status, self.profile);
-        match &profile.names {
-            Names::Modification(keys) => self.put_text(keys, only_name(status, profile)),
-            Names::GameAndModification | Names::GameAndFolder => {
-                self.put_game();
-                self.put_modification();
-            }
+        if let Names::Modification(keys) = &profile.names {
+            return self.put_text(keys, only_name(status, profile));
         }
-    }
-
-    /// Writes the game; in a status, also the modification if it has the key `gamename`.
-    fn put_game(&mut self) {
-        let game = self.text(&self.status.game);
-        let game = game.as_deref();
-        if self.is_info() {
-            return self.put_game_of_info(game.unwrap_or_default());
+        let pairs = written_names(status, profile, self.detail);
+        for (key, name) in &pairs {
+            self.put_key(*key, Some(name));
         }
-        match self.inner_name() {
-            Some(modification) => {
-                self.put_key(Key::ComGamename, game);
-                self.put_key(Key::Gamename, Some(&modification));
-            }
-            None => {
-                self.put_key(Key::Gamename, game);
-                self.leave_out(&[Key::ComGamename], game.unwrap_or_default());
-            }
+        let has_inner_name = pairs.iter().any(|(key, _)| *key == Key::ComGamename);
+        if let (false, Some(game)) = (has_inner_name, self.text(&status.game)) {
+            self.leave_out(&[Key::ComGamename], &game);
         }
-    }
-
-    /// Writes the game of an `infoResponse`. Next to a fixed name, the name of the game module is
-    /// that of a modification.
-    fn put_game_of_info(&mut self, game: &[u8]) {
-        let Some(name) = self.profile.written.info_name else {
-            return self.put_key(self.profile.written.info_game, Some(game));
-        };
-        let name = name.as_bytes();
-        self.put_key(Key::Gamename, Some(name));
-        let is_own_name = game == name || self.profile.is_base_folder(game);
-        if !is_own_name && self.status.mod_name.is_none() {
-            self.put_key(Key::Game, Some(game));
-        }
-    }
-
-    /// Writes the modification, if it has a key of its own.
-    fn put_modification(&mut self) {
-        let key = match self.profile.written.modification {
-            Modification::Key(key) => key,
-            Modification::Gamename if self.is_info() => Key::Game,
-            Modification::Gamename => return,
-        };
-        let modification = self.text(&self.status.mod_name);
-        self.put_key(key, modification.as_deref());
-    }
-
-    /// The `gamename` of a status that has `com_gamename` too: the modification. Other keys of a
-    /// modification come with the rules.
-    fn inner_name(&self) -> Option<Vec<u8>> {
-        let has_other_key = self.has_rule(Key::FsGame) || self.has_rule(Key::Modname);
-        let is_possible = self.profile.written.modification == Modification::Gamename
-            && self.status.game.is_some()
-            && !has_other_key;
-        if !is_possible {
-            return None;
-        }
-        if let Some(modification) = self.text(&self.status.mod_name) {
-            return Some(modification);
-        }
-        self.rule(Key::ComGamename)?;
-        self.rule(Key::Gamename)
     }
 
     /// Writes whether a password is needed and whether the server is dedicated, the numbers of
@@ -481,17 +425,6 @@ impl Writer<'_> {
 
 fn is_number(text: &[u8]) -> bool {
     number::integer(text).is_some()
-}
-
-/// The name in a reply with one name: the modification, or the game if it is named by its own
-/// folder.
-fn only_name<'a>(status: &'a ServerStatus, profile: &Profile) -> &'a Option<Text> {
-    match &status.game {
-        Some(game) if status.mod_name.is_none() && profile.is_base_folder(game.raw()) => {
-            &status.game
-        }
-        _ => &status.mod_name,
-    }
 }
 
 /// Appends the status's own rules, up to `limit` bytes of the infostring. A rule is left out if it

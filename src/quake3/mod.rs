@@ -244,6 +244,7 @@ mod info_line;
 pub(crate) mod keys;
 #[cfg(feature = "serve")]
 pub mod master;
+mod names;
 mod player_lines;
 mod rcon;
 mod reassembly;

@@ -1,8 +1,9 @@
 //! Converts an answer into a [`ServerStatus`]. The engine's row has the meaning of each key.
 
 use super::answer::Answer;
-use super::engines::{Clients, Limit, Match, Names, Profile};
+use super::engines::{Clients, Limit, Match, Profile};
 use super::keys::{Key, Keys, Known};
+use super::names::GameNames;
 use super::player_lines::Lines;
 use super::teams::{read_qcstatus_type, read_teams};
 use super::wire::siblings::Form;
@@ -37,7 +38,7 @@ impl ToStatus for Answer {
             Detail::Short => None,
             Detail::Full => Some(lines.into_players(reader.style.colours)),
         };
-        let names = reader.game_names();
+        let names = GameNames::read(&known, profile);
         ServerStatus {
             name: reader.text(&profile.server_name),
             map: reader.text(&profile.map),
@@ -73,13 +74,6 @@ struct Reader<'a> {
     style: Style,
     /// The numbered type of match.
     current_match: Option<&'static Match>,
-}
-
-/// The names of the game and of the modification that runs on it.
-#[derive(Default)]
-struct GameNames<'a> {
-    game: Option<&'a [u8]>,
-    modification: Option<&'a [u8]>,
 }
 
 impl<'a> Reader<'a> {
@@ -191,47 +185,6 @@ impl<'a> Reader<'a> {
         let is_left_out = password.left_out_if_none.include(self.answer.detail());
         let has_none = is_left_out && self.answer.completeness().is_complete();
         has_none.then_some(false)
-    }
-
-    /// The names of the game and its modification.
-    fn game_names(&self) -> GameNames<'a> {
-        match &self.profile.names {
-            Names::GameAndModification => {
-                self.two_names(&[Key::ComGamename, Key::Gamename, Key::Game])
-            }
-            Names::GameAndFolder => self.two_names(&[Key::ComGamename, Key::Gamename]),
-            Names::Modification(keys) => self.only_name(keys),
-        }
-    }
-
-    /// With `com_gamename`, that key is the game and `gamename` the modification. Otherwise
-    /// `gamename` is the game, or the folder if `gamename` is missing.
-    fn two_names(&self, game_keys: &[Key]) -> GameNames<'a> {
-        let known = self.known;
-        let game = known.first_filled(game_keys);
-        let mod_keys: &[Key] = if known.has(Key::ComGamename) {
-            &[Key::Gamename, Key::Modname, Key::FsGame, Key::Game]
-        } else {
-            &[Key::Modname, Key::FsGame, Key::Game]
-        };
-        let is_own_name = |name: &[u8]| Some(name) == game || self.profile.is_base_folder(name);
-        let modification = known.first_filled(mod_keys);
-        GameNames {
-            game,
-            modification: modification.filter(|name| !is_own_name(name)),
-        }
-    }
-
-    /// The one name that Quake 2 and QuakeWorld have: the game's own folder, or a modification.
-    fn only_name(&self, keys: &Keys) -> GameNames<'a> {
-        let mut names = GameNames::default();
-        let name = self.value(keys);
-        if name.is_some_and(|name| self.profile.is_base_folder(name)) {
-            names.game = name;
-        } else {
-            names.modification = name;
-        }
-        names
     }
 
     /// Whether a modification runs that has types of match of its own.

@@ -18,7 +18,7 @@ const PROTOCOLS: usize = 2;
 /// The parts of a protocol: each uses parts of its own row and of the rows above.
 const PARTS: [&str; 4] = [
     "engines wire",
-    "answer fields list_reply lists player_lines players served teams ut3 token values writer",
+    "answer fields list_reply lists names player_lines players served teams ut3 token values writer",
     "to_status from_status client",
     "server",
 ];
