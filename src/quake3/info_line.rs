@@ -46,9 +46,10 @@ fn other_version(status: &ServerStatus, form: Form) -> Vec<u8> {
     line
 }
 
-/// The line of Warsow, keys and values after two backslashes each: name, map, people and the slots
-/// that bots leave, type of match, modification, skill level, password, bots (viciious/qfusion,
-/// source/server/sv_oob.c, `SV_ShortInfoString`). The engine ignores pairs that do not fit, too.
+/// The line of Warsow: keys and values, each after two backslashes. They are name, map, people and
+/// the slots that bots leave, type of match, modification, skill level, password, bots
+/// (viciious/qfusion, source/server/sv_oob.c, `SV_ShortInfoString`). Like the engine, this leaves
+/// out pairs that do not fit.
 fn pairs(status: &ServerStatus, profile: &Profile) -> Vec<u8> {
     let text = |text, width, max| {
         let mut value = Vec::new();
