@@ -99,13 +99,12 @@ pub(crate) struct Keys {
     )]
     pub(crate) usual: Option<Key>,
     /// The values that mean something else than they say.
-    special: Special,
+    special: Option<&'static Special>,
 }
 
 /// Values with a meaning of their own. Texts are compared in any ASCII case.
 #[derive(Debug, Clone, Copy)]
 enum Special {
-    Nothing,
     /// This text means "no value".
     NoValue(&'static str),
     /// This number means "no limit", which is 0 in a status.
@@ -123,7 +122,7 @@ impl Keys {
         Self {
             all,
             usual: None,
-            special: Special::Nothing,
+            special: None,
         }
     }
 
@@ -136,18 +135,26 @@ impl Keys {
     }
 
     /// The same keys, with values that mean something else than they say.
-    const fn with(self, special: Special) -> Self {
+    const fn with(self, special: &'static Special) -> Self {
+        let special = Some(special);
         Self { special, ..self }
     }
 
     /// The meaning of a text: another text, or `None` for no value.
     pub(crate) fn meaning<'v>(self, text: &'v [u8], known: &Known<'v>) -> Option<&'v [u8]> {
+        self.special
+            .map_or(Some(text), |special| special.meaning(text, known))
+    }
+}
+
+impl Special {
+    fn meaning<'v>(&self, text: &'v [u8], known: &Known<'v>) -> Option<&'v [u8]> {
         let is = |word: &str, text: &[u8]| text.eq_ignore_ascii_case(word.as_bytes());
-        match self.special {
-            Special::NoValue(word) if is(word, text) => None,
-            Special::NoLimit(word) if is(word, text) => Some(b"0"),
-            Special::AnyText if !text.is_empty() && number::boolean(text).is_none() => Some(b"1"),
-            Special::NoneIf(key, words) => {
+        match *self {
+            Self::NoValue(word) if is(word, text) => None,
+            Self::NoLimit(word) if is(word, text) => Some(b"0"),
+            Self::AnyText if !text.is_empty() && number::boolean(text).is_none() => Some(b"1"),
+            Self::NoneIf(key, words) => {
                 let value = known.get(key).unwrap_or_default();
                 let is_met = words.iter().any(|word| is(word, value));
                 (!is_met).then_some(text)
@@ -454,7 +461,7 @@ static BATTLEFIELD_1942: Profile = Profile {
         Key::Mods,
     ])
     .usually(Key::GameId)
-    .with(Special::NoValue("bf1942")),
+    .with(&Special::NoValue("bf1942")),
     mutators: DEFAULT.mutators.usually(Key::ActiveMods),
     anti_cheat: DEFAULT.anti_cheat.usually(Key::SvPunkbuster),
     private_slots: DEFAULT.private_slots.usually(Key::ReservedSlots),
@@ -552,7 +559,7 @@ static NOLF: Profile = Profile {
     family: "No One Lives Forever",
     marks: &[Mark::Game("nolf")],
     truth: DIGITS,
-    password: DEFAULT.password.with(Special::AnyText),
+    password: DEFAULT.password.with(&Special::AnyText),
     source: "jsj2008/lithtech, NOLF/ObjectDLL/MyGameSpyMgr.cpp",
     ..DEFAULT
 };
@@ -574,8 +581,8 @@ static BRIDGE_COMMANDER: Profile = Profile {
     family: "Star Trek: Bridge Commander",
     marks: &[Mark::Game("bcommander")],
     truth: DIGITS,
-    time_limit: one(&[Key::TimeLimit]).with(Special::NoLimit("-1")),
-    score_limit: one(&[Key::FragLimit]).with(Special::NoLimit("-2")),
+    time_limit: one(&[Key::TimeLimit]).with(&Special::NoLimit("-1")),
+    score_limit: one(&[Key::FragLimit]).with(&Special::NoLimit("-2")),
     source: "SandboxServers/STBC-Dedicated-Server, docs/networking/gamespy-discovery.md",
     ..DEFAULT
 };
@@ -598,11 +605,11 @@ static NETPANZER: Profile = Profile {
     game_type: Keys::read(&[Key::GameStyle, Key::GameType]).usually(Key::GameStyle),
     version: Keys::read(&[Key::GameVersion, Key::GameVer]).usually(Key::GameVersion),
     protocol_version: one(&[Key::Protocol]),
-    time_limit: one(&[Key::TimeLimit]).with(Special::NoneIf(
+    time_limit: one(&[Key::TimeLimit]).with(&Special::NoneIf(
         Key::GameStyle,
         &["Objective", "Frag Limit", "Obj.+Frags"],
     )),
-    score_limit: DEFAULT.score_limit.with(Special::NoneIf(
+    score_limit: DEFAULT.score_limit.with(&Special::NoneIf(
         Key::GameStyle,
         &["Objective", "Time Limit"],
     )),

@@ -267,10 +267,15 @@ fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
 /// replies: github.com/KostyaEsmukov/GameQ3, gameq3/protocols/gamespy.php).
 fn ends_in_cut_row(pairs: &[u8]) -> bool {
     let (before, last) = split_last_row(pairs);
+    let last_field = |pairs| last_row_key(pairs).map(|(_, key)| key.field);
+    let is_whole_or_none = last_field(pairs) == last_field(before);
+    if is_whole_or_none {
+        return false;
+    }
     let (_, previous) = split_last_row(before);
     let mut lacking = row_fields(previous);
     let begins_alike = row_fields(last).all(|field| lacking.next() == Some(field));
-    !last.is_empty() && begins_alike && lacking.any(is_usual_field)
+    begins_alike && lacking.any(is_usual_field)
 }
 
 /// Divides pairs before the last row of a player. The row is empty if the last pair belongs to none.
