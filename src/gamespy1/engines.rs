@@ -141,9 +141,12 @@ impl Keys {
     }
 
     /// The meaning of a text: another text, or `None` for no value.
+    #[inline]
     pub(crate) fn meaning<'v>(self, text: &'v [u8], known: &Known<'v>) -> Option<&'v [u8]> {
-        self.special
-            .map_or(Some(text), |special| special.meaning(text, known))
+        match self.special {
+            Some(special) => special.meaning(text, known),
+            None => Some(text),
+        }
     }
 }
 
@@ -440,13 +443,13 @@ static FAMILIES: &[&Profile] = &[
     &TRIBES_VENGEANCE,
     &SWAT_4,
     &SERIOUS_SAM,
-    &NOLF,
     &NOLF_2,
-    &BRIDGE_COMMANDER,
     &DESCENT_3,
     &NETPANZER,
     &RENEGADE,
     &UNREAL,
+    &NOLF,
+    &BRIDGE_COMMANDER,
 ];
 
 static BATTLEFIELD_1942: Profile = Profile {

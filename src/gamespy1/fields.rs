@@ -83,8 +83,8 @@ impl<'a> Values<'a> {
 
     fn find<T>(&self, keys: Keys, read: impl Fn(Key, &'a [u8]) -> Option<T>) -> Option<T> {
         keys.all.iter().find_map(|key| {
-            let value = keys.meaning(self.known.get(*key)?, &self.known)?;
-            read(*key, value)
+            let value = self.known.get(*key)?;
+            read(*key, keys.meaning(value, &self.known)?)
         })
     }
 }
