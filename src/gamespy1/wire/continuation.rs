@@ -61,19 +61,22 @@ pub(super) fn continuation<'a>(key: &[u8], input: &'a [u8]) -> Parsed<'a, &'a [u
 /// `row-texts = 1*8( separator text )`: texts between a value of a row and the next key of a row.
 ///
 /// They belong to the value unless they can be pairs. After a player's name they belong to it even
-/// then, if the next name or a field of the same player follows.
+/// then, if another name or another field of the same player follows.
 ///
 /// ```text
 /// \skin_0\a\b\mesh_0               one text: `a\b`
 /// \skin_0\a\clan\X\mesh_0          two texts that can be pairs: `a`, then clan=X
 /// \player_0\a\clan\X\player_1      the same after a name: `a\clan\X`
+/// \player_0\a\rule\X\player_0      the same name again, from another reply: `a`, then rule=X
 /// ```
 fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
     let Some(next) = next_row_key(row, input) else {
         return malformed(input);
     };
     let is_same_row = next.key.index == row.index;
-    let continues_name = row.is_name() && (next.key.is_name() || is_same_row);
+    let is_same_key = is_same_row && next.key.field.eq_ignore_ascii_case(row.field);
+    let may_follow_name = (next.key.is_name() || is_same_row) && !is_same_key;
+    let continues_name = row.is_name() && may_follow_name;
     let are_pairs = can_be_pairs(input, next.texts_before) && !continues_name;
     if are_pairs {
         return malformed(input);
@@ -194,6 +197,8 @@ mod tests {
         assert_eq!(row_texts_of(br"\b\frags"), None, "the key of no row");
         let far = br"\1\2\3\4\5\6\7\8\9\frags_3";
         assert_eq!(row_texts_of(far), None, "too far away");
+        let again = br"\rule58\a\rule59\b\player_3";
+        assert_eq!(row_texts_of(again), None, "the same key again");
         for cut in 0..input.len() {
             assert_eq!(row_texts_of(&input[..cut]), None, "{cut}");
         }
