@@ -7,7 +7,7 @@ use super::engines::{Clients, Limit, Names, Profile, WrittenTeams};
 use super::keys::{Key, Keys, Known};
 use super::names::{only_name, written_names};
 use super::teams::{has_scores_of, read_qcstatus_type, write_qcstatus, write_teams};
-use super::values::value_of;
+use super::values::{field_value, rule_value, value_of};
 use super::wire::infostring::{InfoString, InfoStringBuilder};
 use super::wire::siblings::Form;
 use crate::model::{ServerStatus, Text};
@@ -147,14 +147,12 @@ impl Writer<'_> {
     }
 
     fn text(&self, text: &Option<Text>) -> Option<Vec<u8>> {
-        let text = text.as_ref()?;
-        Some(value_of(self.profile.form, text.as_ref()).into_owned())
+        field_value(self.profile.form, text)
     }
 
     /// The value of a rule of the status.
     fn rule(&self, key: Key) -> Option<Vec<u8>> {
-        let value = self.status.rules.get(key.as_str())?;
-        Some(value_of(self.profile.form, value).into_owned())
+        rule_value(self.profile.form, self.status, key)
     }
 
     /// The first of these rules.

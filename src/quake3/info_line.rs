@@ -1,7 +1,7 @@
 //! The server's side of `info`, with which clients of Quake 2 and Warsow search for servers.
 
 use super::engines::{InfoLine, Profile};
-use super::values::value_of;
+use super::values::{field_value, value_of};
 use super::wire::siblings::Form;
 use crate::model::{ServerStatus, Text};
 
@@ -94,10 +94,7 @@ fn pairs(status: &ServerStatus, profile: &Profile) -> Vec<u8> {
 
 /// The first bytes of a text; none if there is no text.
 fn cut_text(form: Form, text: &Option<Text>, max: usize) -> Vec<u8> {
-    let Some(text) = text else {
-        return Vec::new();
-    };
-    let mut text = value_of(form, text.as_ref()).into_owned();
+    let mut text = field_value(form, text).unwrap_or_default();
     text.truncate(max);
     text
 }

@@ -6,7 +6,7 @@ use super::engines::Modification;
 use super::engines::{Names, Profile};
 use super::keys::{Key, Keys, Known};
 #[cfg(feature = "serve")]
-use super::values::value_of;
+use super::values::{field_value, rule_value};
 #[cfg(feature = "serve")]
 use crate::model::{ServerStatus, Text};
 #[cfg(feature = "serve")]
@@ -102,14 +102,12 @@ struct Writer<'a> {
 #[cfg(feature = "serve")]
 impl Writer<'_> {
     fn text(&self, text: &Option<Text>) -> Option<Vec<u8>> {
-        let text = text.as_ref()?;
-        Some(value_of(self.profile.form, text.as_ref()).into_owned())
+        field_value(self.profile.form, text)
     }
 
     /// The value of a rule.
     fn rule(&self, key: Key) -> Option<Vec<u8>> {
-        let value = self.status.rules.get(key.as_str())?;
-        Some(value_of(self.profile.form, value).into_owned())
+        rule_value(self.profile.form, self.status, key)
     }
 
     /// The game in an `infoResponse`. Next to a fixed name, the name of the game module is that of a

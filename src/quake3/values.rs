@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::keys::Key;
 use super::wire::infostring::sanitise;
 use super::wire::siblings::Form;
-use crate::model::{Charset, Text, TextRef};
+use crate::model::{Charset, ServerStatus, Text, TextRef};
 
 /// A text as a value of Quake 3's infostrings.
 pub(super) fn text(text: &Text) -> Vec<u8> {
@@ -25,6 +26,18 @@ pub(super) fn value_of(form: Form, text: TextRef<'_>) -> Cow<'_, [u8]> {
         },
         Form::Quake2 | Form::QuakeWorld => quake_text(text).into(),
     }
+}
+
+/// A field's text, if it has one.
+pub(super) fn field_value(form: Form, field: &Option<Text>) -> Option<Vec<u8>> {
+    let text = field.as_ref()?;
+    Some(value_of(form, text.as_ref()).into_owned())
+}
+
+/// The value of a rule of the status.
+pub(super) fn rule_value(form: Form, status: &ServerStatus, key: Key) -> Option<Vec<u8>> {
+    let value = status.rules.get(key.as_str())?;
+    Some(value_of(form, value).into_owned())
 }
 
 /// A text in Quake's character set, with look-alikes for `\` and `"`.
