@@ -427,17 +427,19 @@ pub(super) static PROFILES: [&Profile; 12] = [
     &GAMESPY_2,
 ];
 
-/// The columns of GameSpy's own code.
-const COLUMNS: &[Column] = &[
-    column("player_", PlayerField::Name, b' '),
-    column("score_", PlayerField::Score, b'0'),
-    column("ping_", PlayerField::Ping, b'0'),
-    column("team_", PlayerField::Team, b'0'),
-    column("deaths_", PlayerField::Extra, b'0'),
-    column("pid_", PlayerField::Extra, b'0'),
-    read_column("kills_", PlayerField::Score),
-    read_column("AIBot_", PlayerField::Bot),
-];
+/// The columns of GameSpy's own code, with this value for a player without a team.
+const fn columns(no_team: u8) -> [Column; 8] {
+    [
+        column("player_", PlayerField::Name, b' '),
+        column("score_", PlayerField::Score, b'0'),
+        column("ping_", PlayerField::Ping, b'0'),
+        column("team_", PlayerField::Team, no_team),
+        column("deaths_", PlayerField::Extra, b'0'),
+        column("pid_", PlayerField::Extra, b'0'),
+        read_column("kills_", PlayerField::Score),
+        read_column("AIBot_", PlayerField::Bot),
+    ]
+}
 
 /// The keys that most engines have with one meaning (QR2 SDK, qr2regkeys.c).
 const USUAL: &[Entry] = &[
@@ -464,7 +466,7 @@ const DEFAULT: Profile = Profile {
     ),
     usual: USUAL,
     own: &[],
-    columns: COLUMNS,
+    columns: &columns(b'0'),
     first_team: 1,
     team_score: "score_t",
     unmodified: &[],
@@ -537,17 +539,8 @@ pub(super) static UNREAL_TOURNAMENT_3: Profile = Profile {
         both(Key::UnrealMutators, Field::MutatorNames),
         read(Key::UnrealMutatorClasses, Field::MutatorClasses),
     ],
-    columns: &[
-        column("player_", PlayerField::Name, b' '),
-        column("score_", PlayerField::Score, b'0'),
-        column("ping_", PlayerField::Ping, b'0'),
-        // Team 0 is red. A player without a team has an empty value (capture).
-        column("team_", PlayerField::Team, b' '),
-        column("deaths_", PlayerField::Extra, b'0'),
-        column("pid_", PlayerField::Extra, b'0'),
-        read_column("kills_", PlayerField::Score),
-        read_column("AIBot_", PlayerField::Bot),
-    ],
+    // Team 0 is red. A player without a team has an empty value (capture).
+    columns: &columns(b' '),
     first_team: 0,
     has_nameless_bots: true,
     source: "captures; UTGameSettingsCommon.uc; GameQ, issue 90",

@@ -317,7 +317,7 @@ impl<'a> Reader<'a, '_> {
             (1, header_at) => begins_column(header_at, known),
             (2, [kind @ ..=TEAMS, table @ ..]) => {
                 let is_empty_table = table.first() == Some(&0);
-                *kind > self.section && (is_empty_table || begins_header(table))
+                *kind > self.section && (is_empty_table || first_row(table).is_some())
             }
             _ => false,
         }
@@ -399,17 +399,19 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether a column begins with these bytes, at row 0.
-fn begins_header(bytes: &[u8]) -> bool {
-    matches!(header(bytes), Ok((_, (name, 0))) if is_field_name(name))
+/// The values after a header, if these bytes begin with the header of a column at row 0.
+fn first_row(bytes: &[u8]) -> Option<&[u8]> {
+    match header(bytes) {
+        Ok((values, (name, 0))) if is_field_name(name) => Some(values),
+        _ => None,
+    }
 }
 
 /// Whether these bytes are a header, this many values that are not empty, and the column's end.
 fn begins_column(bytes: &[u8], rows: usize) -> bool {
-    if !begins_header(bytes) {
+    let Some(mut rest) = first_row(bytes) else {
         return false;
-    }
-    let (mut rest, _) = header(bytes).unwrap_or_default();
+    };
     let mut values = 0_usize;
     while let Ok((after, _)) = word(rest) {
         values = values.saturating_add(1);
