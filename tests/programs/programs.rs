@@ -840,10 +840,7 @@ fn the_monitor_queries_two_servers_from_one_address() {
         pairs.extend(["quake3".to_owned(), address]);
         servers.push((server, out));
     }
-    let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let bind = free.local_addr().unwrap();
-    drop(free);
-    for bind in ["127.0.0.1".to_owned(), bind.to_string()] {
+    for bind in ["127.0.0.1".to_owned(), kit::later_address().to_string()] {
         let mut run = vec!["monitor", "--once", "--bind", &bind];
         run.extend(pairs.iter().map(String::as_str));
         let (code, out, err) = output(&run);

@@ -996,10 +996,7 @@ async fn a_refresh_waits_for_a_fixed_port() {
         }
     });
     let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    // Below the ports that systems choose, so that no other test takes it meanwhile.
-    let mut fixed = (20_000..32_000).map(|port| std::net::SocketAddr::from(([127, 0, 0, 1], port)));
-    let free = fixed.find(|address| std::net::UdpSocket::bind(address).is_ok());
-    let port = Port::new(free);
+    let port = Port::new(Some(kit::later_address()));
     let servers = [address, silent.local_addr().unwrap().to_string()];
     let targets = servers.map(|address| (What::Protocol(Protocol::Quake3), address));
     let list = List::Servers(targets.to_vec());

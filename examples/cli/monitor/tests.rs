@@ -591,9 +591,7 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
             .replace("127.0.0.1:9861", &address.to_string())
             .replace("15s", "200ms");
         std::fs::write(folder.0.join("prometheus.yml"), config).unwrap();
-        let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let prometheus = free.local_addr().unwrap();
-        drop(free);
+        let prometheus = kit::later_address();
         let child = Command::new("prometheus")
             .arg(format!(
                 "--config.file={}",
@@ -828,13 +826,9 @@ fn servers_share_a_fixed_port() {
         for world in super::worlds() {
             running.push(world.start(0).await.unwrap());
         }
-        // Below the ports that the system gives to the sockets of other tests.
-        let mut ports = 21_000..22_000;
-        let free = ports.find_map(|port| std::net::UdpSocket::bind(("127.0.0.1", port)).ok());
-        let local = free.unwrap().local_addr().unwrap();
         let sender = Sender {
             client: Client::new().unwrap(),
-            port: Port::new(Some(local)),
+            port: Port::new(Some(kit::later_address())),
         };
         let queries: Vec<_> = running
             .iter()

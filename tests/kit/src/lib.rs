@@ -30,8 +30,9 @@ pub mod twist;
 pub mod worst;
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
 use queryport::session::Conversation;
@@ -43,6 +44,23 @@ pub use shared::{capture, transcript, wire};
 /// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// An address for a socket that is opened later. Its port is below those that systems choose, so that
+/// no other socket is given it meanwhile. No two calls return the same one.
+pub fn later_address() -> SocketAddr {
+    static CALLS: AtomicU16 = AtomicU16::new(0);
+    /// The number of ports, from 20,000 on. Games use higher ones.
+    const PORTS: u32 = 2000;
+    loop {
+        let call = CALLS.fetch_add(1, Ordering::Relaxed);
+        let offset = (std::process::id() + u32::from(call)) % PORTS;
+        let address = SocketAddr::from(([127, 0, 0, 1], 20_000 + offset as u16));
+        let is_free = UdpSocket::bind(address).is_ok() && TcpListener::bind(address).is_ok();
+        if is_free {
+            return address;
+        }
+    }
 }
 
 /// Reports that something is not checked on this machine, and why. `.ci/run` repeats it at its end.
