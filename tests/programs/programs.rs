@@ -230,7 +230,7 @@ fn help_and_runs_without_a_terminal_succeed() {
         let (code, out, _) = output(&[program, "--help"]);
         assert!(code == Some(0) && out.contains("Usage: "), "{out}");
     }
-    let (code, out, err) = output(&["browser"]);
+    let (code, out, err) = output(&["browser", "--timeout", "2"]);
     assert!(
         code == Some(0) && out.lines().count() == 36 && err.contains("36 of 38 servers answered"),
         "{out}{err}"
@@ -603,7 +603,7 @@ fn a_pipe_that_nobody_reads_is_no_error() {
 
 #[test]
 fn a_full_disk_is_an_error_with_a_message() {
-    for run in RUNS {
+    process::at_once(RUNS, |run| {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let (code, _, err) = judge(
             run,
@@ -617,14 +617,14 @@ fn a_full_disk_is_an_error_with_a_message() {
         let full = || File::options().write(true).open("/dev/full").unwrap();
         let status = command(run).stdout(full()).stderr(full()).status().unwrap();
         assert_eq!(status.code(), Some(expected), "{run:?}");
-    }
+    });
 }
 
 #[test]
 fn an_interrupt_ends_a_program_at_any_time() {
     use std::os::unix::process::ExitStatusExt;
 
-    for run in RUNS {
+    process::at_once(RUNS, |run| {
         for millis in [0, 3, 10, 30, 100, 300] {
             for signal in [Signal::INT, Signal::TERM] {
                 let mut child = process::spawn(&mut command(run));
@@ -645,7 +645,7 @@ fn an_interrupt_ends_a_program_at_any_time() {
                 assert!(is_ended, "{run:?}: {status}: {err}");
             }
         }
-    }
+    });
 }
 
 #[test]

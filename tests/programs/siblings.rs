@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::time::Duration;
 
 use kit::list_servers::gamespy4::{Plain, Request};
+use kit::process::at_once;
 
 use crate::{list, output, replying, started};
 
@@ -86,7 +87,7 @@ fn reply_to(request: &[u8], server: SocketAddr) -> Vec<u8> {
 
 #[test]
 fn every_command_for_servers_knows_the_siblings() {
-    for family in FAMILIES {
+    at_once(FAMILIES, |family| {
         let (mut child, _out, first) = started(&["serve", family.game, "0"]);
         let query_port = first.trim().rsplit(' ').next().unwrap().to_owned();
         let address: SocketAddr = query_port.parse().unwrap();
@@ -118,7 +119,10 @@ fn every_command_for_servers_knows_the_siblings() {
         );
         let reply = reply_to(family.request, address);
         let [request, reply] = [family.request, &reply].map(hex::encode);
-        let captured = list("sibling-hex", &format!("{request}\n{reply}\n"));
+        let captured = list(
+            &format!("{}-hex", family.game),
+            &format!("{request}\n{reply}\n"),
+        );
         let decoded = line(&["decode", &captured]);
         let sides = ["client", "server"].map(|side| serde_json::json!(side));
         let datagrams = decoded["datagrams"].as_array().unwrap();
@@ -130,18 +134,19 @@ fn every_command_for_servers_knows_the_siblings() {
         for file in [targets, captured] {
             std::fs::remove_file(file).unwrap();
         }
-    }
+    });
 }
 
 /// Over the broadcast address of the loopback network.
 #[test]
 fn the_siblings_are_found_on_the_local_network() {
-    for (game, ports) in [
+    let games = [
         ("halo", 2302..=2305),
         ("quake2", 27910..=27913),
         ("quake", 27500..=27503),
         ("hexen2", 26950..=26953),
-    ] {
+    ];
+    at_once(games, |(game, ports)| {
         let free = ports
             .clone()
             .find(|port| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok());
@@ -171,16 +176,17 @@ fn the_siblings_are_found_on_the_local_network() {
         assert!(answers.next().is_none(), "{game} was found twice");
         child.kill().unwrap();
         child.wait().unwrap();
-    }
+    });
 }
 
 #[test]
 fn lists_of_the_siblings_are_scanned_and_printed() {
-    for (game, begin) in [
+    let games = [
         ("quake2", &b"\xff\xff\xff\xffservers "[..]),
         ("quake", b"\xff\xff\xff\xffd\n"),
         ("hexen2", b"\xff\xff\xff\xff\xffd\n"),
-    ] {
+    ];
+    at_once(games, |(game, begin)| {
         let (mut child, _out, first) = started(&["serve", game, "0"]);
         let server = first.trim().rsplit(' ').next().unwrap();
         let address: SocketAddr = server.parse().unwrap();
@@ -196,7 +202,7 @@ fn lists_of_the_siblings_are_scanned_and_printed() {
         assert_eq!(scanned["answer"]["name"], "queryport embedded duel");
         child.kill().unwrap();
         child.wait().unwrap();
-    }
+    });
 }
 
 /// A GameSpy v2 list server with Halo's key and one server, at `port` of this machine.

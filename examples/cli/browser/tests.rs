@@ -649,7 +649,7 @@ proptest! {
 async fn the_embedded_servers_answer_and_tell_their_games() {
     let farm = Farm::start().await.unwrap();
     let list = List::Servers(farm.targets.clone());
-    let client = client(&list, (Duration::from_secs(5), 3)).unwrap();
+    let client = client(&list, (Duration::from_secs(2), 3)).unwrap();
     let mut source = Source::new(list, client, Port::default()).unwrap();
     source.scan();
     let mut browser = Browser::new("farm".to_owned(), BTreeSet::new(), start());

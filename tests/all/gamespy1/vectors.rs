@@ -66,7 +66,7 @@ fn any_order_and_any_copies_give_the_same_answer() {
     }
 }
 
-/// Every subset of a small reply, and many of a large one.
+/// Every subset of a small reply, and some of a large one.
 #[test]
 fn with_a_fragment_missing_no_answer_is_complete() {
     let mut random = Random(11);
@@ -77,10 +77,8 @@ fn with_a_fragment_missing_no_answer_is_complete() {
         let all = case.packets.len();
         let whole = view(&decode(&case));
         let subsets: Vec<u64> = match all {
-            ..=12 => (1..(1 << all) - 1).collect(),
-            _ => (0..2000)
-                .map(|_| 1 + random.below((1 << all) - 2))
-                .collect(),
+            ..=9 => (1..(1 << all) - 1).collect(),
+            _ => (0..500).map(|_| 1 + random.below((1 << all) - 2)).collect(),
         };
         for subset in subsets {
             let mut packets: Vec<Bytes> = (0..all)
@@ -149,7 +147,9 @@ fn a_cut_datagram_never_adds_players_or_rules() {
         let whole = decode(case);
         let (description, players) = (view(&whole), named_players(&whole));
         for place in 0..case.packets.len() {
-            for cut in cuts(&case.packets[place]) {
+            // Every length of a short datagram, and lengths of a long one in steps.
+            let step = 1 + case.packets.len() * case.packets[place].len() / 1000;
+            for cut in cuts(&case.packets[place]).step_by(step) {
                 let mut packets = case.packets.clone();
                 packets[place] = Bytes::copy_from_slice(cut);
                 let Some(answer) = answer(packets) else {
@@ -195,7 +195,7 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
         for place in 0..case.packets.len() {
             // Every byte of a short datagram, and bytes of a long one in steps; every kind of flip
             // occurs.
-            let step = 1 + case.packets.len() * case.packets[place].len() / 60;
+            let step = 1 + case.packets.len() * case.packets[place].len() / 30;
             for flipped in flips(&case.packets[place]).step_by(step) {
                 let mut packets = case.packets.clone();
                 packets[place] = flipped.into();

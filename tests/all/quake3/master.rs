@@ -167,7 +167,7 @@ fn twenty_thousand_servers_over_a_perfect_link_come_in_one_pass() {
 #[test]
 fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_is_not_settled() {
     let (mut settled, mut unsettled) = (0, 0);
-    for seed in 0..4 {
+    for seed in 0..2 {
         let now = Instant::now();
         let (mut master, all) = master(now, 20_000);
         for passes in [2, 8] {
@@ -202,7 +202,7 @@ fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_
         }
     }
     assert!(
-        settled >= 2 && unsettled >= 2,
+        settled >= 1 && unsettled >= 1,
         "{settled} settled, {unsettled} not"
     );
 }
@@ -222,8 +222,8 @@ fn a_flood_of_forged_heartbeats_costs_no_memory() {
     let counted = measure(|| {
         let mut out = Vec::with_capacity(2048);
         let mut stolen: Vec<(SocketAddr, Vec<u8>)> = Vec::with_capacity(64);
-        for n in 0..50_000_u64 {
-            let now = start + Duration::from_micros(n * 200);
+        for n in 0..25_000_u64 {
+            let now = start + Duration::from_micros(n * 400);
             let bits = u32::try_from(random.next() >> 32).unwrap() | 0x0100_0000;
             let from = SocketAddr::from((Ipv4Addr::from_bits(bits & 0x7EFF_FFFF), 27_960));
             master.handle_datagram(now, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
@@ -239,7 +239,7 @@ fn a_flood_of_forged_heartbeats_costs_no_memory() {
                 );
                 asked += 1;
                 // The attacker sees a few challenges, and answers from elsewhere, or too late.
-                if stolen.len() < 64 && n % 250 == 0 {
+                if stolen.len() < 64 && n % 125 == 0 {
                     stolen.push((transmit.to, out[12..].to_vec()));
                 }
                 out.clear();
@@ -264,7 +264,7 @@ fn a_flood_of_forged_heartbeats_costs_no_memory() {
     });
     assert_eq!(master.servers().count(), 0);
     assert_eq!(master.stats().listed, 0);
-    assert!(asked > 37_500 && master.stats().unproved > 50_000);
+    assert!(asked > 18_750 && master.stats().unproved > 25_000);
     let held = u64::try_from(bound).unwrap();
     println!(
         "bound {bound} bytes, at most {} held at a time during the flood",

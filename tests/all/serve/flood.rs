@@ -15,7 +15,9 @@ const RATE: u32 = 10_000;
 
 fn seconds() -> u32 {
     let minutes = std::env::var("QUERYPORT_FLOOD_MINUTES");
-    (minutes.map_or(0.2, |minutes| minutes.parse().expect("a number of minutes")) * 60.0) as u32
+    (minutes.map_or(0.12, |minutes| {
+        minutes.parse().expect("a number of minutes")
+    }) * 60.0) as u32
 }
 
 fn secret() -> Secret {
