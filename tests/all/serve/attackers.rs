@@ -96,7 +96,9 @@ fn attack(subjects: Vec<Subject>) {
             }
         }
         if is_short {
-            known = strongest.iter().map(|found| found.0.to_string()).collect();
+            // The strongest by each figure that has a bar.
+            let strongest = strongest.iter().take(BARS.len());
+            known = strongest.map(|found| found.0.to_string()).collect();
             known.sort();
             known.dedup();
         }
