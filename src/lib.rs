@@ -133,16 +133,13 @@
 //! A module uses modules of its own layer and of the layers below it. The protocols do not use each
 //! other, and files do not depend on each other in a circle.
 //!
-//! ```text
-//! 4  guide, net                             documentation; sockets, clock, entropy, host names
-//! 3  games, inspect, lan, lists, serve,     the four protocols in one interface; games by name;
-//!    status_query                           lists of servers; answering
-//! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
-//! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries,
-//!    service, session                       deadlines, scans
-//! 0  address, bucket, error, exclusive, game_key, grammar, limits, secret, sketch, text,
-//!    time, token
-//! ```
+//! | layer | modules | |
+//! |---|---|---|
+//! | 4 | `guide`, `net` | documentation; sockets, clock, entropy, host names |
+//! | 3 | `games`, `inspect`, `lan`, `lists`, `serve`, `status_query` | the four protocols in one interface; games by name; lists of servers; answering |
+//! | 2 | `gamespy1`, `gamespy4`, `quake3`, `ut2004` | the protocols |
+//! | 1 | `model`, `options`, `protocol`, `reply`, `scan`, `service`, `session` | the normalised status; conversations, retries, deadlines, scans |
+//! | 0 | `address`, `bucket`, `error`, `exclusive`, `game_key`, `grammar`, `limits`, `secret`, `sketch`, `text`, `time`, `token` | what the layers above share |
 //!
 //! Every protocol has the same items:
 //! - `Request` and `Response`: one datagram.

@@ -1,9 +1,12 @@
-//! Checks that statements of documents about files, tests and layers are true.
+//! What documents say about files, tests, layers and numbers is true.
+
+mod constants;
+mod numbers;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use kit::files::below;
+use kit::files::{below, layers};
 use kit::root;
 
 /// The documents, and the comments of the sources. The change log is left out: it mentions files
@@ -231,35 +234,11 @@ fn no_module_is_included_by_path() {
 #[test]
 fn the_layers_in_documents_are_the_same() {
     let layers = layers(".github/CONTRIBUTING.md");
-    assert_eq!(layers, self::layers("src/lib.rs"));
+    assert_eq!(layers, kit::files::layers("src/lib.rs"));
     for module in layers.concat() {
         let is_there = ["src/{}.rs", "src/{}/mod.rs"]
             .iter()
             .any(|file| root().join(file.replace("{}", &module)).is_file());
         assert!(is_there, "the layers have {module}, which is not there");
     }
-}
-
-/// The modules of each layer in a document's table, from the lowest layer.
-pub(crate) fn layers(document: &str) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(root().join(document)).unwrap();
-    let is_layer = |line: &Line| line.text.contains("gamespy1, gamespy4, quake3, ut2004");
-    let lines = lines(&text);
-    let at = lines.iter().position(is_layer).unwrap();
-    let start = lines[..at].iter().rposition(|line| line.block.is_none());
-    let block = lines[start.map_or(0, |line| line + 1)..].iter();
-    let mut layers: Vec<Vec<String>> = Vec::new();
-    for Line { text, .. } in block.take_while(|line| line.block.is_some()) {
-        let number = text.chars().next().and_then(|first| first.to_digit(10));
-        if number.is_some() {
-            layers.insert(0, Vec::new());
-        }
-        // The names are in columns 4 to 42. The lowest layer has only names.
-        let has_text = text.chars().nth(41) == Some(' ');
-        let width = if has_text { 42 } else { usize::MAX };
-        let names: String = text.chars().take(width).skip(3).collect();
-        let names = names.split(',').map(|name| name.trim().to_owned());
-        layers[0].extend(names.filter(|name| !name.is_empty()));
-    }
-    layers
 }

@@ -1,0 +1,200 @@
+//! Checks layers, circles of files, and that only the tables name engines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{TokenStream, TokenTree};
+
+/// The layer of the protocols, which do not use each other.
+const PROTOCOLS: usize = 2;
+
+/// A module uses modules of its own layer and of the layers below.
+#[test]
+fn uses_go_down_only() {
+    let layers = kit::files::layers(".github/CONTRIBUTING.md");
+    let layer_of = |path: &[String]| layers.iter().position(|names| names.contains(&path[0]));
+    let mut count = 0;
+    let mut sources = Source::all();
+    sources.retain(|source| source.file != "lib.rs");
+    for source in &sources {
+        let (file, module) = (&source.file, &source.module);
+        let layer = layer_of(module).unwrap_or_else(|| panic!("{file} has no layer"));
+        for used in &source.uses {
+            let goes_down = if module[0] == used[0] {
+                let parts = module.get(1).zip(used.get(1));
+                layer != PROTOCOLS || parts.is_none_or(|(part, used)| row(used) <= row(part))
+            } else {
+                let is_below = |used| used < layer || (used == layer && layer != PROTOCOLS);
+                layer_of(used).is_none_or(is_below)
+            };
+            assert!(goes_down, "{file} uses {}", used.join("::"));
+            count += 1;
+        }
+    }
+    assert!(count > 1000, "found only {count} uses");
+}
+
+/// The row of a part of a protocol, which uses parts of its own row and of the rows before.
+fn row(part: &str) -> usize {
+    match part {
+        "engines" | "habits" | "keys" | "wire" => 0,
+        "client" | "from_status" | "siblings" | "to_status" => 2,
+        "master" | "server" => 3,
+        _ => 1,
+    }
+}
+
+#[test]
+fn files_do_not_use_each_other_in_circles() {
+    let sources = Source::all();
+    // A path begins with the path of its module, and goes on to an item.
+    let file_of = |path: &Vec<String>| {
+        let modules = sources.iter().filter(|at| path.starts_with(&at.module));
+        let module = modules.max_by_key(|source| source.module.len());
+        module.map(|source| &*source.file)
+    };
+    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for source in &sources {
+        let mut used: BTreeSet<&str> = source.uses.iter().filter_map(file_of).collect();
+        used.remove(&*source.file);
+        uses.insert(&source.file, used);
+    }
+
+    // The sockets of one system and their interface use each other.
+    uses.remove("net/linux/batch.rs");
+    // A file that uses none of the remaining files is on no circle, nor is one that none uses.
+    loop {
+        let remaining: BTreeSet<&str> = uses.keys().copied().collect();
+        let used: BTreeSet<&str> = uses.values().flatten().copied().collect();
+        uses.retain(|file, its| used.contains(file) && !its.is_disjoint(&remaining));
+        if uses.len() == remaining.len() {
+            break;
+        }
+    }
+    assert!(uses.is_empty(), "on circles: {:#?}", uses.keys());
+}
+
+/// Literals name engines and games in the tables only, except a protocol named like its game, and a
+/// request that only one game's masters read.
+#[test]
+fn only_the_tables_name_engines_and_games() {
+    let games = queryport::games::Game::all();
+    let games = games.flat_map(|game| [Some(game.name), game.gamename]);
+    let mut names: BTreeSet<String> = games.flatten().map(words).collect();
+    // The listings of the rows have the names of the engines in brackets.
+    for (_, text) in kit::files::texts_below("tests/engines", &["txt"]) {
+        let titles = text.lines().filter(|line| line.starts_with('['));
+        names.extend(titles.map(words));
+    }
+    let others = ["keys", "other engines", "unknown"];
+    names.retain(|name| name.trim().len() >= 4 && !others.contains(&name.trim()));
+    assert!(names.contains(" ioquake3 "), "{names:?}");
+
+    for Source { file, literals, .. } in Source::all() {
+        let is_table = file.ends_with("engines.rs") || file.starts_with("games");
+        if is_table || ["lists/quake3.rs", "protocol.rs"].contains(&&*file) {
+            continue;
+        }
+        for literal in literals {
+            let named = names.iter().find(|name| words(&literal).contains(*name));
+            assert_eq!(named, None, "{file} has {literal}");
+        }
+    }
+}
+
+/// The words of a text, each with spaces around it.
+fn words(text: &str) -> String {
+    let text = text.trim_matches(['[', ']']).to_lowercase();
+    format!(" {} ", text.replace(|c: char| !c.is_alphanumeric(), " "))
+}
+
+/// A source file, without comments and unit tests.
+#[derive(Default)]
+struct Source {
+    /// From the folder src/.
+    file: String,
+    /// The module's path from the root of the crate.
+    module: Vec<String>,
+    /// The paths that its code names, each from the root of the crate. A path of another crate
+    /// begins with this module instead.
+    uses: Vec<Vec<String>>,
+    /// Its strings and numbers, as they are written.
+    literals: Vec<String>,
+}
+
+impl Source {
+    fn all() -> Vec<Self> {
+        let mut files = kit::files::texts_below("src", &["rs"]);
+        files.retain(|(file, _)| !file.ends_with("tests.rs"));
+        let files = files.iter();
+        files.map(|(file, text)| Self::parse(file, text)).collect()
+    }
+
+    fn parse(file: &str, text: &str) -> Self {
+        let names = file.trim_end_matches(".rs").split('/');
+        let names = names.filter(|name| !["mod", "lib"].contains(name));
+        let mut source = Self {
+            file: file.to_owned(),
+            module: names.map(str::to_owned).collect(),
+            ..Self::default()
+        };
+        // Unit tests are modules at the end of a file.
+        let code = text.split("tests {\n").next().unwrap().lines();
+        let code = code.filter(|line| !line.trim_start().starts_with("//"));
+        let code: Vec<&str> = code.collect();
+        source.read("", code.join("\n").parse().unwrap());
+        source
+    }
+
+    /// Adds the paths and literals of tokens. `prefix` is the path before a group of a `use`.
+    fn read(&mut self, prefix: &str, tokens: TokenStream) {
+        let mut path = prefix.to_owned();
+        for token in tokens {
+            let is_open = path.is_empty() || path.ends_with("::");
+            match token {
+                TokenTree::Punct(mark) if mark.as_char() == ':' => path.push(':'),
+                TokenTree::Ident(name) if is_open => path.push_str(&name.to_string()),
+                TokenTree::Literal(literal) => self.literals.push(literal.to_string()),
+                TokenTree::Group(group) => {
+                    self.read(if is_open { &path } else { "" }, group.stream());
+                }
+                end => {
+                    self.add(&path);
+                    path = prefix.to_owned();
+                    if let TokenTree::Ident(name) = end {
+                        path.push_str(&name.to_string());
+                    }
+                }
+            }
+        }
+        self.add(&path);
+    }
+
+    /// Adds a path, unless it is a name alone or goes on in a group.
+    fn add(&mut self, path: &str) {
+        if !path.contains("::") || path.ends_with("::") {
+            return;
+        }
+        let mut absolute = self.module.clone();
+        for name in path.split("::") {
+            match name {
+                "crate" => absolute.clear(),
+                "self" => {}
+                "super" => drop(absolute.pop()),
+                name => absolute.push(name.to_owned()),
+            }
+        }
+        self.uses.push(absolute);
+    }
+}
+
+#[test]
+fn uses_and_literals_are_found() {
+    let text = "use super::c::{D, f::{self, G}}; #[cfg(test)] use crate::e::f;
+        // use crate::no;
+        fn h() { let x: crate::i::J = k::<u8>(\"\\\"x\", r#\"y\"#, '\"'); }
+        mod tests {\n use crate::no; }";
+    let source = Source::parse("a/b.rs", text);
+    let uses: Vec<String> = source.uses.iter().map(|path| path.join("::")).collect();
+    assert_eq!(uses, ["a::c::D", "a::c::f", "a::c::f::G", "e::f", "i::J"]);
+    assert_eq!(source.literals, ["\"\\\"x\"", "r#\"y\"#", "'\"'"]);
+}
