@@ -23,9 +23,9 @@ fn replay(target: &'static str, body: fn(&[u8])) {
     replay_cut(target, 200, body);
 }
 
-/// Replays a corpus of inputs that `arbitrary` reads, cut at a fixed number of lengths: not every
-/// byte of them belongs to a datagram.
-fn replay_structured(target: &'static str, body: fn(&[u8])) {
+/// Replays a corpus of inputs cut at few lengths: inputs that `arbitrary` reads, of which not every
+/// byte belongs to a datagram, and inputs that take long.
+fn replay_at_few_lengths(target: &'static str, body: fn(&[u8])) {
     replay_cut(target, 24, body);
 }
 
@@ -112,7 +112,7 @@ fn ut2004_conversation() {
 
 #[test]
 fn quake3_huffman() {
-    replay("quake3_huffman", quake3_huffman::huffman);
+    replay_at_few_lengths("quake3_huffman", quake3_huffman::huffman);
 }
 
 #[test]
@@ -187,32 +187,32 @@ fn cod4x_list() {
 
 #[test]
 fn quake3_differential() {
-    replay_structured("quake3_differential", differential::quake3);
+    replay_at_few_lengths("quake3_differential", differential::quake3);
 }
 
 #[test]
 fn ut2004_differential() {
-    replay_structured("ut2004_differential", differential::ut2004);
+    replay_at_few_lengths("ut2004_differential", differential::ut2004);
 }
 
 #[test]
 fn gamespy1_differential() {
-    replay_structured("gamespy1_differential", differential::gamespy1);
+    replay_at_few_lengths("gamespy1_differential", differential::gamespy1);
 }
 
 #[test]
 fn gamespy4_differential() {
-    replay_structured("gamespy4_differential", differential::gamespy4);
+    replay_at_few_lengths("gamespy4_differential", differential::gamespy4);
 }
 
 #[test]
 fn served_status() {
-    replay_structured("served_status", structured::served_status);
+    replay_at_few_lengths("served_status", structured::served_status);
 }
 
 #[test]
 fn requests() {
-    replay_structured("requests", structured::requests);
+    replay_at_few_lengths("requests", structured::requests);
 }
 
 #[test]
@@ -222,20 +222,20 @@ fn inspect() {
 
 #[test]
 fn responder() {
-    replay_structured("responder", structured::responder);
+    replay_at_few_lengths("responder", structured::responder);
 }
 
 #[test]
 fn scanner() {
-    replay_structured("scanner", structured::scanner);
+    replay_at_few_lengths("scanner", structured::scanner);
 }
 
 #[test]
 fn announcer() {
-    replay_structured("announcer", structured::announcer);
+    replay_at_few_lengths("announcer", structured::announcer);
 }
 
 #[test]
 fn games() {
-    replay_structured("games", structured::games);
+    replay_at_few_lengths("games", structured::games);
 }

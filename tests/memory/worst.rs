@@ -47,7 +47,7 @@ fn a_list_takes_no_memory_for_servers_over_its_limit() {
         "quake3 cod4x list",
         "ut2004 list",
     ];
-    for list in lists {
+    kit::process::at_once(lists, |list| {
         let target = TARGETS
             .iter()
             .find(|target| target.name == list)
@@ -70,5 +70,5 @@ fn a_list_takes_no_memory_for_servers_over_its_limit() {
                 counted.bytes_max
             );
         }
-    }
+    });
 }

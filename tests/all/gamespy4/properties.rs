@@ -103,7 +103,9 @@ fn a_reply_cut_anywhere_is_never_complete() {
         let expected = describe(&answer);
         let pairs = expected["rules"].as_array().unwrap().clone();
         for number in 0..case.packets.len() {
-            for cut in cuts(&case.packets[number]) {
+            // Every length of a short datagram, and lengths of a long one in steps.
+            let step = 1 + case.packets[number].len() / 500;
+            for cut in cuts(&case.packets[number]).step_by(step) {
                 let mut packets = case.packets.clone();
                 packets[number] = Bytes::copy_from_slice(cut);
                 let Ok(answer) = decode(packets) else {
@@ -158,9 +160,9 @@ fn a_flipped_byte_never_panics_and_never_adds_rows_without_bound() {
     for case in cases("gamespy4") {
         for number in 0..case.packets.len() {
             for (round, flipped) in flips(&case.packets[number]).enumerate() {
-                // Every seventh: seven is coprime to the number of kinds of flips, so that each
+                // Every eleventh: eleven is coprime to the number of kinds of flips, so that each
                 // kind occurs.
-                if round % 7 != 0 {
+                if round % 11 != 0 {
                     continue;
                 }
                 let mut packets = case.packets.clone();
@@ -171,7 +173,7 @@ fn a_flipped_byte_never_panics_and_never_adds_rows_without_bound() {
                 tried += 1;
                 // A row number can be at most 255, and each row after it takes a byte.
                 assert!(listed(&answer) <= 255 + case.packets[number].len());
-                if round % 49 == 0 {
+                if round % 55 == 0 {
                     let status = answer.to_status();
                     assert!(status.players.len() <= listed(&answer));
                 }

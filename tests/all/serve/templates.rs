@@ -200,7 +200,7 @@ fn token(reply: &[u8]) -> i32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
     fn cached_replies_equal_those_encoded_anew(
