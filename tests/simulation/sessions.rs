@@ -21,7 +21,7 @@ use crate::shrink::{Cut, shrink};
 
 /// The number of sessions over all subjects. `QUERYPORT_SESSIONS` overrides it; `QUERYPORT_FIRST`
 /// is the first seed.
-const SESSIONS: u64 = 24_000;
+const SESSIONS: u64 = 16_000;
 
 /// Sessions per chunk. They share servers, because encoding 200 players takes longer than a
 /// session.

@@ -135,7 +135,7 @@ fn owned(answer: &Answer) -> Pairs {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     /// In every dialect, with any cuts, order and copies, every pair comes back in order.
     #[test]

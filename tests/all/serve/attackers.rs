@@ -59,7 +59,7 @@ fn attack(subjects: Vec<Subject>) {
         .map_or((&*target, None), |(name, one)| (name, Some(one)));
     let seconds = (setting("MINUTES", 0.2) * 60.0) as u32;
     let is_short = seconds <= 60;
-    let packets = if is_short { 15_000 } else { u32::MAX };
+    let packets = if is_short { 10_000 } else { u32::MAX };
     println!(
         "protocol, dialect | figure | value | bytes out/in | regulars answered | packets | attacker"
     );

@@ -771,7 +771,7 @@ fn names(datagram: &[u8]) -> Vec<(i32, Vec<u8>)> {
 #[test]
 fn few_complete_lists_lack_something_and_none_invents() {
     let (mut complete, mut wrong) = (0, 0);
-    for seed in 0..6000 {
+    for seed in 0..3000 {
         let mut random = Random(seed);
         let moments = moments(&mut random);
         let loss = [0.0, 0.01, 0.05][random.below(3) as usize];
@@ -816,7 +816,7 @@ fn few_complete_lists_lack_something_and_none_invents() {
     }
     println!("{complete} complete, {wrong} lists of them as the server never held them");
     assert!(
-        complete > 4000 && wrong < complete / 30,
+        complete > 2000 && wrong < complete / 30,
         "{complete} complete, {wrong} of them wrong"
     );
 }
