@@ -1,4 +1,4 @@
-//! What documents say about files, tests, layers and numbers is true.
+//! Checks that statements of documents about files, tests, layers and numbers are true.
 
 mod constants;
 mod numbers;
