@@ -475,3 +475,43 @@ pub fn cannot_listen(address: impl std::fmt::Display, error: &io::Error) -> Stri
     };
     format!("cannot listen on UDP {address}: {advice}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_cannot_be_used_has_advice() {
+        for (kind, advice) in [
+            (io::ErrorKind::AddrInUse, "another program uses the port"),
+            (
+                io::ErrorKind::PermissionDenied,
+                "below 1024 need privileges",
+            ),
+            (io::ErrorKind::AddrNotAvailable, "does not have the address"),
+        ] {
+            let message = cannot_listen("127.0.0.1:80", &kind.into());
+            assert!(message.contains(advice), "{message}");
+        }
+    }
+
+    #[test]
+    fn names_of_other_tools_have_advice() {
+        for (names, advice) in [
+            (&["gamespy", "gs1"][..], "gamespy1 here"),
+            (&["gamespy2", "GameSpy 3", "gs3", "gs4"], "gamespy4 here"),
+            (&["q3", "id-tech-3"], "quake3 here"),
+            (&["unreal", "unrealengine2"], "ut2004 or"),
+            (&["a2s", "valve", "source", "steam", "rust"], "A2S"),
+        ] {
+            for name in names {
+                let found = other_name(name);
+                assert!(
+                    found.is_some_and(|found| found.contains(advice)),
+                    "{name}: {found:?}"
+                );
+            }
+        }
+        assert_eq!(other_name("minecraft"), None);
+    }
+}

@@ -80,4 +80,12 @@ mod tests {
         let read: Value = serde_json::from_str(&line).unwrap_or_default();
         assert_eq!(read, Value::Object(object));
     }
+
+    #[test]
+    fn characters_that_change_the_direction_of_text_are_escaped() {
+        let directions = "\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
+        let mut object = Map::new();
+        object.insert("name".to_owned(), directions.into());
+        assert!(line(object).is_ascii());
+    }
 }

@@ -258,6 +258,10 @@ mod tests {
             "incomplete: 1 datagram is missing"
         );
         assert_eq!(
+            shown(without_fragments(2).into()),
+            "incomplete: 2 datagrams are missing"
+        );
+        assert_eq!(
             shown(Completeness::from(without_fragments(2)).without(Part::Players)),
             "incomplete: players and 2 datagrams are missing"
         );

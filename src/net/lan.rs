@@ -268,6 +268,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_group_is_that_of_ioquake3() {
+        assert_eq!(GROUP.to_string(), "ff04::696f:7175:616b:6533");
+    }
+
+    #[test]
     fn every_network_is_a_group_or_a_broadcast_address_once() {
         let networks = networks_of_machine();
         assert!(!networks.is_empty());

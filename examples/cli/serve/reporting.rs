@@ -115,3 +115,25 @@ impl Machine for Reporting {
         self.responder.handle_timeout(now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use queryport::{Engine, Secret, ServerStatus, Service};
+
+    use super::*;
+
+    #[test]
+    fn ten_lines_are_written_in_a_second() {
+        let now = Instant::now();
+        let status = ServerStatus::default();
+        let service = Service::new(Engine::Quake3);
+        let responder = Responder::new(service, status, Secret::new([7; 16]), now);
+        let mut reporting = Reporting::new(responder, true);
+        for _ in 0..30 {
+            reporting.report(now, format_args!("a line"));
+        }
+        assert_eq!((reporting.lines, reporting.left_out), (10, 20));
+        reporting.report(now + Duration::from_secs(1), format_args!("a line"));
+        assert_eq!((reporting.lines, reporting.left_out), (1, 0));
+    }
+}

@@ -165,6 +165,17 @@ fn fields_without_rules_have_the_keys_of_their_game() {
     }
 }
 
+#[test]
+fn without_a_time_limit_no_time_is_left() {
+    let left = |reply: &'static [u8]| {
+        let left = read(reply).to_status().time_left;
+        left.map(|left| left.as_secs())
+    };
+    let without = br"\gamename\bfield1942\gameId\bf1942\roundTime\0\roundTimeRemain\100\final\";
+    let limited = br"\gamename\bfield1942\gameId\bf1942\roundTime\300\roundTimeRemain\100\final\";
+    assert_eq!((left(without), left(limited)), (None, Some(100)));
+}
+
 /// Invented values under the keys of each game's server.
 #[test]
 fn limits_that_are_not_in_force_are_no_limits() {

@@ -201,8 +201,15 @@ fn secure_is_answered_with_proof_of_the_key() {
         .unwrap();
         assert_eq!(answer.get("validate"), Some(&b"hMwdTNWS"[..]));
         assert_eq!(answer.get("gamename"), Some(&b"ut"[..]));
-        for unusual in [&b"short"[..], b"longer than sixteen", b"a b c d"] {
-            assert!(is_silent(&[Command::Secure(unusual)], service.clone()));
+        for (challenge, is_usual) in [
+            (&b"short"[..], false),
+            (b"6bytes", true),
+            (&[b'A'; 16], true),
+            (&[b'A'; 17], false),
+            (b"a b c d", false),
+        ] {
+            let is_silent = is_silent(&[Command::Secure(challenge)], service.clone());
+            assert_eq!(is_silent, !is_usual, "{challenge:?}");
         }
     }
 }

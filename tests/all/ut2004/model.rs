@@ -102,6 +102,14 @@ fn the_rules_of_the_stock_game_are_fields() {
 }
 
 #[test]
+fn port_0_of_an_info_is_no_port_of_the_game() {
+    let info = info(0);
+    let without = [&info[..10], &[0; 4], &info[14..]].concat();
+    assert_eq!(status([info]).game_port, Some(7777));
+    assert_eq!(status([without.into()]).game_port, None);
+}
+
+#[test]
 fn a_listen_server_is_not_dedicated() {
     assert_eq!(
         status([rules(&[("ServerMode", "non-dedicated")])]).dedicated,
