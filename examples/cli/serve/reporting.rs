@@ -123,6 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "any time will do")]
     fn ten_lines_are_written_in_a_second() {
         let now = Instant::now();
         let status = ServerStatus::default();
