@@ -6,7 +6,7 @@ mod numbers;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use kit::files::{below, layers};
+use kit::files::{below, layers, texts_below};
 use kit::root;
 
 /// The documents, and the comments of the sources. The change log is left out: it mentions files
@@ -222,20 +222,19 @@ fn lines_of_examples_have_at_most_100_columns() {
 #[test]
 fn no_module_is_included_by_path() {
     for folder in ["benches", "examples", "fuzz", "src", "tests"] {
-        for file in below(&root().join(folder), &["rs"]) {
-            let text = std::fs::read_to_string(&file).unwrap();
+        for (file, text) in texts_below(folder, &["rs"]) {
             let mut lines = text.lines().map(str::trim);
             let is_included = lines.any(|line| line.starts_with("#[path"));
-            assert!(!is_included, "{}", file.display());
+            assert!(!is_included, "{folder}/{file}");
         }
     }
 }
 
 #[test]
 fn the_layers_in_documents_are_the_same() {
-    let layers = layers(".github/CONTRIBUTING.md");
-    assert_eq!(layers, kit::files::layers("src/lib.rs"));
-    for module in layers.concat() {
+    let stated = layers(".github/CONTRIBUTING.md");
+    assert_eq!(stated, layers("src/lib.rs"));
+    for module in stated.concat() {
         let is_there = ["src/{}.rs", "src/{}/mod.rs"]
             .iter()
             .any(|file| root().join(file.replace("{}", &module)).is_file());

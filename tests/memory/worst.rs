@@ -47,7 +47,7 @@ fn a_list_takes_no_memory_for_servers_over_its_limit() {
         "quake3 cod4x list",
         "ut2004 list",
     ];
-    kit::process::at_once(lists, |list| {
+    kit::at_once(lists, |list| {
         let target = TARGETS
             .iter()
             .find(|target| target.name == list)

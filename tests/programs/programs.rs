@@ -380,25 +380,24 @@ fn an_incomplete_status_has_an_exit_status_of_its_own() {
     let status = br"\gamename\ut\hostname\Srv\mapname\DM-Deck16\queryid\1.1";
     let whole = replying(vec![[&status[..], br"\final\"].concat()]).to_string();
     let cut = replying(vec![status.to_vec()]).to_string();
-    let check = |run: Vec<&str>, code, line: &str| {
+    let mut runs = Vec::new();
+    for (server, code) in [(&whole, 0), (&cut, 3)] {
+        // By protocol, by game, and by host alone.
+        for what in [&["gamespy1", server][..], &["ut", server], &[server]] {
+            for format in [&[][..], &["--json"]] {
+                let run = [&["query", "--timeout", "2"], what, format].concat();
+                runs.push((run, code, "DM-Deck16"));
+            }
+        }
+        let run = ["query", "--timeout", "2", "gamespy1", server];
+        let run = [&run[..], &["--commands", "status"]].concat();
+        runs.push((run, code, "mapname = DM-Deck16"));
+    }
+    // Those of the cut reply last for a timeout.
+    kit::at_once(runs, |(run, code, line)| {
         let (found, out, err) = output(&run);
         assert_eq!(found, Some(code), "{run:?}\n{out}{err}");
         assert!(out.contains(line), "{out}");
-    };
-    // Those of the cut reply last for a timeout, so all run at the same time.
-    std::thread::scope(|scope| {
-        for (server, code) in [(&whole, 0), (&cut, 3)] {
-            // By protocol, by game, and by host alone.
-            for what in [&["gamespy1", server][..], &["ut", server], &[server]] {
-                for format in [&[][..], &["--json"]] {
-                    let run = [&["query", "--timeout", "2"], what, format].concat();
-                    scope.spawn(move || check(run, code, "DM-Deck16"));
-                }
-            }
-            let run = ["query", "--timeout", "2", "gamespy1", server];
-            let run = [&run[..], &["--commands", "status"]].concat();
-            scope.spawn(move || check(run, code, "mapname = DM-Deck16"));
-        }
     });
 }
 
@@ -603,7 +602,7 @@ fn a_pipe_that_nobody_reads_is_no_error() {
 
 #[test]
 fn a_full_disk_is_an_error_with_a_message() {
-    process::at_once(RUNS, |run| {
+    kit::at_once(RUNS, |run| {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let (code, _, err) = judge(
             run,
@@ -624,7 +623,7 @@ fn a_full_disk_is_an_error_with_a_message() {
 fn an_interrupt_ends_a_program_at_any_time() {
     use std::os::unix::process::ExitStatusExt;
 
-    process::at_once(RUNS, |run| {
+    kit::at_once(RUNS, |run| {
         for millis in [0, 3, 10, 30, 100, 300] {
             for signal in [Signal::INT, Signal::TERM] {
                 let mut child = process::spawn(&mut command(run));

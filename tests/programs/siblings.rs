@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::time::Duration;
 
+use kit::at_once;
 use kit::list_servers::gamespy4::{Plain, Request};
-use kit::process::at_once;
 
 use crate::{list, output, replying, started};
 

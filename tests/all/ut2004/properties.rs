@@ -7,7 +7,7 @@ use queryport::ut2004::{Answer, Body, FString, Info, PlayerRecord, Request, Resp
 use queryport::{Limits, ToStatus};
 
 use crate::common::captures::cases;
-use crate::common::twist::{cuts, flips};
+use crate::common::twist::{cuts, flips, some_cuts};
 use crate::ut2004::{decode, described};
 
 fn limits() -> Limits {
@@ -120,9 +120,7 @@ fn a_capture_without_a_datagram_is_never_complete() {
                     case.name
                 );
             }
-            // Every length of a short datagram, and lengths of a long one in steps.
-            let step = 1 + packet.len() / 200;
-            for cut in cuts(&packet).step_by(step) {
+            for cut in some_cuts(&packet, 200) {
                 let packets = rest.iter().cloned().chain([Bytes::copy_from_slice(cut)]);
                 let Ok(answer) = Answer::from_datagrams(packets, &limits()) else {
                     continue;

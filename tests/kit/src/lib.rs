@@ -63,6 +63,16 @@ pub fn later_address() -> SocketAddr {
     }
 }
 
+/// Runs a test for each case at the same time: for tests that wait, or that take long.
+pub fn at_once<T: Send>(cases: impl IntoIterator<Item = T>, test: impl Fn(T) + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases {
+            let test = &test;
+            scope.spawn(move || test(case));
+        }
+    });
+}
+
 /// Reports that something is not checked on this machine, and why. `.ci/run` repeats it at its end.
 pub fn not_checked(what: &str) {
     println!("not checked: {what}");

@@ -20,16 +20,6 @@ pub fn interruptible(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Runs a test for each case at the same time. Tests of programs spend most of their time waiting.
-pub fn at_once<T: Send>(cases: impl IntoIterator<Item = T>, test: impl Fn(T) + Sync) {
-    thread::scope(|scope| {
-        for case in cases {
-            let test = &test;
-            scope.spawn(move || test(case));
-        }
-    });
-}
-
 /// Starts a command, and waits until it reacts to interrupts.
 pub fn spawn(command: &mut Command) -> Child {
     let child = command.spawn().unwrap();

@@ -5,6 +5,13 @@ pub fn cuts(packet: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..packet.len()).map(|length| &packet[..length])
 }
 
+/// Truncations of a datagram: every one of a short datagram, and at least this many of a long one, in
+/// equal steps.
+pub fn some_cuts(packet: &[u8], least: usize) -> impl Iterator<Item = &[u8]> {
+    let step = packet.len().checked_div(least).unwrap_or(1).max(1);
+    cuts(packet).step_by(step)
+}
+
 /// Every change of one byte in a datagram: each single bit, all bits, NUL, and the separators of
 /// text protocols.
 pub fn flips(packet: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
