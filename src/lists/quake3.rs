@@ -633,6 +633,20 @@ mod tests {
         }
     }
 
+    /// An IPv6 server takes 19 bytes of the 1400 of a datagram.
+    #[test]
+    fn a_datagram_is_full_when_no_other_server_fits() {
+        let v6 = |port| SocketAddr::from(([0x2001, 0xDB8, 0, 0, 0, 0, 0, 1], port));
+        for (v4_count, v6_count, length, wait) in
+            [(190, 1, 1381, Wait::Grace), (182, 4, 1382, Wait::Quiet)]
+        {
+            let all = servers(v4_count).chain((1..=v6_count).map(v6));
+            let parts = ListPart::encode(all, true);
+            assert_eq!((parts.len(), parts[0].len()), (1, length));
+            assert_eq!(query(1).receive(&parts[0]), Verdict::Partial(wait));
+        }
+    }
+
     #[test]
     fn a_list_that_the_deadline_cut_is_incomplete() {
         let parts = without_marks(1000);

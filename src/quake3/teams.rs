@@ -233,6 +233,11 @@ mod tests {
             )),
             [(3, none(), Some(-2)), (4, none(), None)]
         );
+        // Without a mark, the first score decides.
+        assert_eq!(
+            shown(&read_qcstatus_teams(b"ctf:1::score:caps,score:5:2,40")),
+            [(1, none(), Some(2))]
+        );
         for without in [
             "dm:2.5.2::score!!",
             "dm:2.5.2::",

@@ -495,6 +495,7 @@ pub(crate) fn console_character(character: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::listing::Listing;
 
     fn strip_bytes(raw: &[u8], charset: Charset, colours: Colours) -> String {
         let segments = segments(raw, charset, colours);
@@ -678,45 +679,58 @@ mod tests {
         assert_eq!(spans("a^[^1b\\url^]c", Colours::Fte), shown);
     }
 
+    /// The palettes, eight entries on a line; `-` is an entry that a kind does not have.
     #[test]
-    fn palettes_have_the_colours_that_the_games_draw() {
-        let rgb = |kind: Colours, index| kind.rgb(Colour::Palette(index));
-        for (kind, index, expected) in [
-            (Colours::Caret, 3, Some([0xFF, 0xFF, 0])),
-            (Colours::CaretBasic, 8, None),
-            (Colours::SoldierOfFortune2, 2, Some([0xA9, 0xC2, 0x74])),
-            (Colours::SoldierOfFortune2, 3, Some([0xFF, 0xFF, 0])),
-            (Colours::Tremulous12, 0, Some([0x33; 3])),
-            (Colours::Tremulous13, 9, Some([0xFF, 0xAF, 0])),
-            (Colours::Tremulous13, 10, None),
-            (Colours::UrbanTerror, 9, Some([0x4A, 0x4C, 0x30])),
-            (Colours::JediAcademy, 8, Some([0xFF, 0x80, 0])),
-            (Colours::CaretDigit, 9, None),
-            (Colours::OpenArena, 8, Some([0xFF, 0x6E, 0])),
-            (Colours::Quake3e, 4, Some([0x33, 0x33, 0xFF])),
-            (Colours::Quake3e, 10, Some([0xFF, 0, 0])),
-            (Colours::Quake3e, 33, Some([0xFF, 0, 0x44])),
-            (Colours::Quake3e, 35, Some([0x80; 3])),
-            (Colours::EnemyTerritory, 31, Some([0xFF, 0xFF, 0x80])),
-            (Colours::EtLegacy, 16, Some([0x80, 0x40, 0])),
-            (Colours::Daemon, 0, Some([0x33; 3])),
-            (Colours::Daemon, 24, Some([0, 0x66, 0x33])),
-            (Colours::JediOutcast102, 15, Some([0x82, 0x9B, 0xD8])),
-            (Colours::DarkPlaces, 4, Some([0x0D, 0x26, 0xFF])),
-            (Colours::Warsow, 9, Some([0x80; 3])),
-            (Colours::Fte, 6, Some([0xFF, 0x54, 0xFF])),
-            (Colours::ModernWarfare2, 9, None),
-            (Colours::ModernWarfare2, 15, Some([0x14, 0xB4, 0xB4])),
-            (Colours::ModernWarfare2, 16, None),
-            (Colours::ModernWarfare2, 27, Some([0xFF, 0x78, 0x78])),
-            (Colours::Ghosts, 6, Some([0x97, 0x50, 0xDD])),
-            (Colours::AdvancedWarfare, 8, None),
-            (Colours::InfiniteWarfare, 15, Some([0xCD, 0x85, 0x3F])),
-            (Colours::SectionSign, 6, Some([0xFF, 0xAA, 0])),
-            (Colours::Swat4, 1, None),
+    fn every_cell_is_the_listed_one() {
+        let mut listing = Listing::default();
+        for kind in [
+            Colours::Caret,
+            Colours::SoldierOfFortune2,
+            Colours::CaretAlphanumeric,
+            Colours::Tremulous12,
+            Colours::CaretBasic,
+            Colours::CaretDigit,
+            Colours::UrbanTerror,
+            Colours::JediAcademy,
+            Colours::Quake3e,
+            Colours::OpenArena,
+            Colours::EnemyTerritory,
+            Colours::EtLegacy,
+            Colours::JediOutcast102,
+            Colours::Tremulous13,
+            Colours::Daemon,
+            Colours::DarkPlaces,
+            Colours::Warsow,
+            Colours::Fte,
+            Colours::CallOfDuty2,
+            Colours::ModernWarfare2,
+            Colours::Ghosts,
+            Colours::AdvancedWarfare,
+            Colours::InfiniteWarfare,
+            Colours::SectionSign,
+            Colours::Swat4,
         ] {
-            assert_eq!(rgb(kind, index), expected, "{kind:?} {index}");
+            let colour = |index| {
+                let rgb = kind.rgb(Colour::Palette(index));
+                rgb.map_or("-".to_owned(), hex::encode_upper)
+            };
+            let colours: Vec<String> = (0..40).map(colour).collect();
+            for (first, line) in (0..).step_by(8).zip(colours.chunks(8)) {
+                if line.iter().any(|colour| colour != "-") {
+                    let line = line.join(" ");
+                    listing.value(&format!("{kind:?} from {first}"), &format_args!("{line}"));
+                }
+            }
         }
+        for letter in 'g'..='z' {
+            let colours = spans(&format!("§{letter}x"), Colours::SectionSign);
+            listing.value(&format!("§{letter}"), &colours);
+        }
+        listing.check("text");
+    }
+
+    #[test]
+    fn a_direct_colour_is_itself() {
         let direct = Colours::None.rgb(Colour::Rgb(1, 2, 3));
         assert_eq!(direct, Some([1, 2, 3]));
     }

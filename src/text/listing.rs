@@ -1,4 +1,4 @@
-//! Listings of engine tables in `tests/engines/`: a cell that changes in a table changes there too.
+//! Listings of tables in `tests/engines/`: a cell that changes in a table changes there too.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
@@ -37,15 +37,15 @@ impl Listing {
         let _ = writeln!(self.0, "\n[{name}]");
     }
 
-    /// Compares the listing with the file of a protocol. With `QUERYPORT_RENEW` set, writes the
+    /// Compares the listing with the file of a module. With `QUERYPORT_RENEW` set, writes the
     /// file instead. The published crate has no `tests` folder.
-    pub(crate) fn check(&self, protocol: &str) {
+    pub(crate) fn check(&self, module: &str) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines");
         if !folder.exists() {
             return;
         }
-        let file = folder.join(format!("{protocol}.txt"));
-        let text = format!("# Every row of src/{protocol}/engines.rs.\n{}", self.0);
+        let file = folder.join(format!("{module}.txt"));
+        let text = format!("# Every row of the tables in src/{module}/.\n{}", self.0);
         if std::env::var_os("QUERYPORT_RENEW").is_some() {
             std::fs::write(&file, &text).unwrap();
         }

@@ -153,6 +153,13 @@ fn refusals_and_other_services_are_told_apart() {
 }
 
 #[test]
+fn the_words_of_a_refusal_are_at_most_200_bytes() {
+    let long = [br"\error\".to_vec(), b"x".repeat(300)].concat();
+    let refused = run(PLAIN, GREETING, &[&long[..], br"\final\"].concat());
+    assert_eq!(refused, Err(ListError::Refused("x".repeat(200))));
+}
+
+#[test]
 fn an_endless_stream_is_given_up() {
     let now = Instant::now();
     let mut session = session(COMPRESSED, now);
