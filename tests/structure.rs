@@ -3,29 +3,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use kit::files::{numbered_names, texts_below};
 use proc_macro2::{TokenStream, TokenTree};
 
-/// The layer of the protocols, which do not use each other.
-const PROTOCOLS: usize = 2;
-
-/// A module uses modules of its own layer and of the layers below.
+/// A module uses modules of its own layer and of the layers below, and a part of a protocol uses
+/// parts of its own row and of the rows below. Protocols do not use each other.
 #[test]
 fn uses_go_down_only() {
-    let layers = kit::files::layers(".github/CONTRIBUTING.md");
-    let layer_of = |path: &[String]| layers.iter().position(|names| names.contains(&path[0]));
+    let layers = numbered_names(".github/CONTRIBUTING.md", "| layer |");
+    let rows = numbered_names(".github/CONTRIBUTING.md", "| row |");
+    let row_of = |part| rows.get(part).unwrap_or(&rows["all others"]);
+    let of_protocols = layers["quake3"];
     let (mut of_layers, mut of_parts) = (0, 0);
     for source in SOURCES.iter().filter(|source| source.file != "lib.rs") {
         let (file, module) = (&source.file, &source.module);
-        let layer = layer_of(module).unwrap_or_else(|| panic!("{file} has no layer"));
+        assert!(layers.contains_key(&module[0]), "{file} has no layer");
+        let layer = layers[&module[0]];
         for used in &source.uses {
-            let parts = module.get(1).zip(used.get(1));
             let goes_down = if module[0] != used[0] {
                 of_layers += 1;
-                let is_below = |used| used < layer || (used == layer && layer != PROTOCOLS);
-                layer_of(used).is_none_or(is_below)
-            } else if let (PROTOCOLS, Some((part, used))) = (layer, parts) {
+                let used = layers.get(&used[0]);
+                used.is_none_or(|used| *used < layer || (*used == layer && layer != of_protocols))
+            } else if layer == of_protocols
+                && let ([_, part, ..], [_, used, ..]) = (&module[..], &used[..])
+            {
                 of_parts += 1;
-                row(used) <= row(part)
+                row_of(used) <= row_of(part)
             } else {
                 true
             };
@@ -39,16 +42,6 @@ fn uses_go_down_only() {
     assert!(of_layers > 300 && of_parts > 100, "{of_layers} {of_parts}");
 }
 
-/// The row of a part of a protocol, which uses parts of its own row and of the rows before.
-fn row(part: &str) -> usize {
-    match part {
-        "engines" | "habits" | "keys" | "wire" => 0,
-        "client" | "from_status" | "siblings" | "to_status" => 2,
-        "master" | "server" => 3,
-        _ => 1,
-    }
-}
-
 #[test]
 fn files_do_not_use_each_other_in_circles() {
     // A path begins with the path of its module, and goes on to an item.
@@ -57,25 +50,23 @@ fn files_do_not_use_each_other_in_circles() {
         let module = modules.max_by_key(|source| source.module.len());
         module.map(|source| &*source.file)
     };
-    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for source in SOURCES.iter() {
-        let mut used: BTreeSet<&str> = source.uses.iter().filter_map(file_of).collect();
-        used.remove(&*source.file);
-        uses.insert(&source.file, used);
-    }
+    let files_used_by = |source: &'static Source| {
+        let used = source.uses.iter().filter_map(file_of);
+        let others = used.filter(|file| *file != source.file);
+        (&*source.file, others.collect())
+    };
+    let mut uses: BTreeMap<&str, BTreeSet<&str>> = SOURCES.iter().map(files_used_by).collect();
     let count: usize = uses.values().map(BTreeSet::len).sum();
     assert!(count > 300, "found only {count} uses");
 
     // The sockets of one system and their interface use each other.
     uses.remove("net/linux/batch.rs");
-    // A file that uses none of the remaining files is on no circle, nor is one that none uses.
-    loop {
+    // A file that uses none of the remaining files is on no circle, nor is one that none uses. Each
+    // round removes one, until those on circles remain.
+    for _round in SOURCES.iter() {
         let remaining: BTreeSet<&str> = uses.keys().copied().collect();
         let used: BTreeSet<&str> = uses.values().flatten().copied().collect();
         uses.retain(|file, its| used.contains(file) && !its.is_disjoint(&remaining));
-        if uses.len() == remaining.len() {
-            break;
-        }
     }
     assert!(uses.is_empty(), "on circles: {:#?}", uses.keys());
 }
@@ -88,7 +79,7 @@ fn only_the_tables_name_engines_and_games() {
     let games = games.flat_map(|game| [Some(game.name), game.gamename]);
     let mut names: BTreeSet<String> = games.flatten().map(words).collect();
     // The listings of the rows have the names of the engines in brackets.
-    for (_, text) in kit::files::texts_below("tests/engines", &["txt"]) {
+    for (_, text) in texts_below("tests/engines", &["txt"]) {
         let titles = text.lines().filter(|line| line.starts_with('['));
         names.extend(titles.map(words));
     }
@@ -117,12 +108,10 @@ fn words(text: &str) -> String {
 }
 
 static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
-    let mut files = kit::files::texts_below("src", &["rs"]);
+    let mut files = texts_below("src", &["rs"]);
     files.retain(|(file, _)| !file.ends_with("tests.rs"));
-    let files = files.iter();
-    files
-        .map(|(file, text)| Source::parse(file, text))
-        .collect()
+    let sources = files.iter().map(|(file, text)| Source::parse(file, text));
+    sources.collect()
 });
 
 /// A source file, without comments and unit tests.

@@ -6,7 +6,7 @@ mod numbers;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use kit::files::{below, layers, texts_below};
+use kit::files::{below, numbered_names, texts_below};
 use kit::root;
 
 /// The documents, and the comments of the sources. The change log is left out: it mentions files
@@ -232,9 +232,9 @@ fn no_module_is_included_by_path() {
 
 #[test]
 fn the_layers_in_documents_are_the_same() {
-    let stated = layers(".github/CONTRIBUTING.md");
-    assert_eq!(stated, layers("src/lib.rs"));
-    for module in stated.concat() {
+    let stated = numbered_names(".github/CONTRIBUTING.md", "| layer |");
+    assert_eq!(stated, numbered_names("src/lib.rs", "| layer |"));
+    for module in stated.into_keys() {
         let is_there = ["src/{}.rs", "src/{}/mod.rs"]
             .iter()
             .any(|file| root().join(file.replace("{}", &module)).is_file());

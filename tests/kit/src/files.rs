@@ -1,5 +1,6 @@
 //! Files of the repository.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::root;
@@ -33,18 +34,19 @@ pub fn texts_below(folder: &str, kinds: &[&str]) -> Vec<(String, String)> {
     below(&folder, kinds).into_iter().map(read).collect()
 }
 
-/// The modules of each layer in a document's table, from the lowest layer.
-pub fn layers(document: &str) -> Vec<Vec<String>> {
+/// The names in a document's table whose header begins so, each with the number of its row.
+pub fn numbered_names(document: &str, header: &str) -> BTreeMap<String, usize> {
     let text = std::fs::read_to_string(root().join(document)).unwrap();
-    let names_of = |line: &str| {
-        let mut cells = line.trim_start_matches("//! ").split('|').map(str::trim);
-        let _number: u8 = cells.nth(1)?.parse().ok()?;
-        let names = cells.next()?.split(", ");
-        Some(
-            names
-                .map(|name| name.trim_matches('`').to_owned())
-                .collect(),
-        )
-    };
-    text.lines().rev().filter_map(names_of).collect()
+    let (_, table) = text.split_once(header).unwrap();
+    let lines = table.lines().skip(2);
+    let lines = lines.map(|line| line.trim_start_matches("//! "));
+    let mut numbered = BTreeMap::new();
+    for row in lines.map_while(|line| line.strip_prefix("| ")) {
+        let mut cells = row.split(" | ");
+        let number = cells.next().unwrap().parse().unwrap();
+        for name in cells.next().unwrap().split(", ") {
+            numbered.insert(name.trim_matches('`').to_owned(), number);
+        }
+    }
+    numbered
 }
