@@ -589,6 +589,13 @@ mod tests {
     }
 
     #[test]
+    fn a_time_is_in_seconds_from_one_second_on() {
+        let shown = |millis| seconds(Duration::from_millis(millis));
+        assert_eq!([0, 999].map(shown), ["0 ms", "999 ms"]);
+        assert_eq!([1000, 2340].map(shown), ["1.0 s", "2.3 s"]);
+    }
+
+    #[test]
     fn targets_that_were_not_queried_have_their_kinds() {
         assert_eq!(QueryError::Duplicate.kind(), ErrorKind::Duplicate);
         assert_eq!(QueryError::NotOneServer.kind(), ErrorKind::BadAddress);

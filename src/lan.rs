@@ -468,7 +468,7 @@ mod tests {
             sent.values()
                 .all(|requests| requests.len() == 2 && requests[0] == requests[1])
         );
-        assert_eq!(last - now, BETWEEN_ROUNDS);
+        assert_eq!(last - now, 100 * MS);
         let request = sent[&27960][0].clone();
         // An answer from a new server keeps the search open; a copy does not.
         let quiet = Timing::default().retry_after();
@@ -485,6 +485,33 @@ mod tests {
             [(Protocol::Quake3, "192.0.2.1:27960".to_owned())]
         );
         assert!(!search.is_finished(answered + quiet - MS) && search.is_finished(answered + quiet));
+    }
+
+    #[test]
+    fn eight_requests_leave_every_ten_milliseconds_and_rounds_are_100_apart() {
+        let start = Instant::now();
+        let mut search = search(Some("mohaa"), start);
+        let mut now = start;
+        // Milliseconds since the requests before, and the number of requests.
+        let mut bursts: Vec<(u128, usize)> = Vec::new();
+        let mut last = start;
+        while !search.waiting.is_empty() {
+            let sent = std::iter::from_fn(|| search.poll_transmit(now, &mut Vec::new())).count();
+            bursts.push(((now - last).as_millis(), sent));
+            (last, now) = (now, search.poll_timeout());
+        }
+        let rest = search.requests_per_round % 8;
+        let bursts_per_round = search.requests_per_round.div_ceil(8);
+        for (index, (gap, sent)) in bursts.into_iter().enumerate() {
+            let is_first_of_round = index % bursts_per_round == 0;
+            let expected_gap = match index {
+                0 => 0,
+                _ if is_first_of_round => 100,
+                _ => 10,
+            };
+            assert_eq!(gap, expected_gap, "burst {index}");
+            assert!(sent == 8 || sent < 8 && rest > 0, "burst {index}: {sent}");
+        }
     }
 
     #[test]

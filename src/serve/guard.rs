@@ -756,6 +756,23 @@ mod regulars_tests {
         assert!(regulars.note_request(at(30), 8).is_none());
     }
 
+    /// Sources whose last twelve bits are the same share a place.
+    #[test]
+    fn another_source_takes_the_place_of_a_candidate_after_a_minute() {
+        let start = Instant::now();
+        let at = |second| start + Duration::from_secs(second);
+        for (other, second, is_displaced) in
+            [(0x1007, 59, false), (0x1007, 60, true), (0x807, 60, false)]
+        {
+            let mut regulars = Regulars::default();
+            regulars.note_answer(at(0), 7);
+            regulars.note_answer(at(second), other);
+            regulars.note_answer(at(61), 7);
+            let is_regular = regulars.note_request(at(61), 7).is_some();
+            assert_eq!(is_regular, !is_displaced, "{other:#x} after {second} s");
+        }
+    }
+
     #[test]
     fn nobody_displaces_a_source_that_asks_every_ten_minutes() {
         let (mut regulars, mut now) = (Regulars::default(), Instant::now());

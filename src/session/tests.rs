@@ -312,6 +312,13 @@ fn a_reply_without_end_mark_ends_by_quiet_and_one_that_looks_complete_by_a_round
     assert_eq!(rig.wait_ms(), 50, "one round trip");
     rig.pass(50);
     assert_eq!(rig.session.poll_answer().unwrap().unwrap().answer, b"qg");
+    for (round_trip, wait) in [(1, 20), (19, 20), (21, 21), (100, 100), (101, 100)] {
+        let mut rig = Rig::new(script(), timing());
+        rig.send();
+        rig.now += Duration::from_millis(round_trip);
+        rig.receive(b"g");
+        assert_eq!(rig.wait_ms(), wait, "{round_trip} ms");
+    }
 }
 
 #[test]
