@@ -1123,6 +1123,10 @@ mod tests {
         ] {
             assert_eq!(RconError::from_text(text.as_bytes()), None, "{text}");
         }
+        let with_spaces = |length| format!("{:<length$}", "Bad rconpassword.");
+        let read = |length| RconError::from_text(with_spaces(length).as_bytes());
+        assert_eq!(read(160), Some(RconError::BadPassword));
+        assert_eq!(read(161), None, "too long for a refusal");
         let refused = RconError::Refused(Refusal::new(&b"you are banned"[..]));
         for error in [RconError::BadPassword, RconError::NoPassword, refused] {
             assert_eq!(error.kind(), ErrorKind::Refused, "{error}");

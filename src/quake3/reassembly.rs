@@ -217,7 +217,10 @@ mod tests {
         let with = |length: usize| format!("\\k\\{}\n", "v".repeat(length - 4));
         assert!(parts(&[&with(1212)]).is_ended());
         assert!(!parts(&[&with(1213)]).is_ended());
+        // Some servers have longer datagrams.
         assert!(parts(&[&with(1341)]).is_ended());
+        assert!(parts(&[&with(7872)]).is_ended());
+        assert!(!parts(&[&with(7873)]).is_ended());
         assert!(!parts(&["\\map\\dm3\n1 2"]).is_ended());
         assert!(!parts(&["1 2\n"]).is_ended());
     }

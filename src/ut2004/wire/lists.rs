@@ -370,6 +370,24 @@ mod tests {
     }
 
     #[test]
+    fn a_player_has_63_pairs_at_most() {
+        let read = |count: u8| {
+            let head = [&[0; 8][..], b"\0", &[0; 12]].concat();
+            // An index from 64 on has a second byte.
+            let index = if count < 64 {
+                vec![count]
+            } else {
+                vec![0x40 | (count & 0x3F), count >> 6]
+            };
+            let pairs = b"\0\0".repeat(count.into());
+            let record = [head, index, pairs].concat();
+            let (_, player) = player_with_pairs(&record).ok()?;
+            Some(player.xmp.unwrap().player_info.iter().count())
+        };
+        assert_eq!((read(62), read(63), read(64)), (Some(62), Some(63), None));
+    }
+
+    #[test]
     fn the_team_is_a_bit_of_the_stats_id() {
         let blue = PlayerRecord {
             stats_id: 0x4000_0007,

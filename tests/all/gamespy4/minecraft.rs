@@ -191,6 +191,22 @@ fn a_title_with_nul_does_not_shift_the_basic_reply() {
             (Some(2), Some(20), Some(25565))
         );
     }
+    // The end of a title is searched among the first 32 NULs.
+    for (nuls, is_read) in [(31, true), (32, false)] {
+        let title = b"t\0".repeat(nuls);
+        let datagram = [
+            b"\0\x01\x02\x03\x04",
+            &title[..],
+            b"T\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0",
+        ]
+        .concat();
+        let status = basic(datagram);
+        let name = status.as_ref().and_then(|read| read.rules.get("hostname"));
+        assert_eq!(
+            name.is_some_and(|name| name.raw().starts_with(&title)),
+            is_read
+        );
+    }
     // A port whose bytes are NUL or digits.
     for port in [0_u16, 0x3030, 0x00FF, 0xFF00] {
         let datagram = [

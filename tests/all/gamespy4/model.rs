@@ -152,6 +152,21 @@ fn battlefield_2_without_a_list() {
     assert_eq!(read(&[]).bot_count, None);
 }
 
+/// Rows are counted only if everybody has one.
+#[test]
+fn bots_of_a_list_that_lacks_one_player_are_not_counted() {
+    let bots = |counted: &str| {
+        let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0".to_vec();
+        datagram.extend_from_slice(format!("numplayers\0{counted}\0").as_bytes());
+        datagram.extend_from_slice(b"bf2_bots\x001\0bf2_coopbotcount\x002\0\0");
+        datagram.extend_from_slice(b"\x01player_\0\0Ann\0Bob\0\0AIBot_\0\x000\x001\0\0\0\x02\0");
+        let answer = decode([datagram]).unwrap();
+        assert!(answer.completeness().is_complete());
+        answer.to_status().bot_count
+    };
+    assert_eq!((bots("2"), bots("3")), (Some(1), Some(2)));
+}
+
 #[test]
 fn arma() {
     let status = vector("own-arma2");

@@ -1,5 +1,6 @@
 //! The server's side: its replies, their receivers and their sizes.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -287,6 +288,19 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
     (served.name, served.version) = (Some("é".repeat(700).into()), Some("1.8".into()));
     let answer = decode(ask(Selection::ALL, &served, Engine::Minecraft)).unwrap();
     assert!(answer.completeness().is_complete() && answer.get("hostname").unwrap().len() == 700);
+}
+
+#[test]
+fn a_name_that_does_not_fit_is_cut_in_steps() {
+    let mut served = status(0, 0);
+    served.name = Some("~".repeat(2000).into());
+    let length = |max_reply| {
+        let service = Service::new(Engine::Qr2).with_max_reply(max_reply);
+        let replies = ask_with(Selection::ALL, &served, &service);
+        replies[0].iter().filter(|&&byte| byte == b'~').count()
+    };
+    let lengths: BTreeSet<usize> = (100..3000).step_by(20).map(length).collect();
+    assert_eq!(Vec::from_iter(lengths), [32, 75, 150, 300, 600, 1200]);
 }
 
 #[test]

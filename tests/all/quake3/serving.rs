@@ -139,12 +139,26 @@ fn warsows_browser_gets_a_line() {
     let expected = [b"\xff\xff\xff\xffinfo\n", &expected[..]].concat();
     assert_eq!(line("info 22 full empty", &status).unwrap(), expected);
     assert_eq!(line("info 21", &status), None, "another version");
-    status.name = Some("n".repeat(300).into());
-    status.map = Some("m".repeat(300).into());
-    let long = line("info 22", &status).unwrap();
-    assert!(long.len() <= 9 + 176 && long.ends_with(br"\\EOT"));
-    status.rules.push("sv_skilllevel", "1");
-    assert!(line("info 22", &status).unwrap().len() <= 9 + 176);
+
+    // Every value has its greatest length.
+    let long = |letter: &str| Some(letter.repeat(300).into());
+    (status.name, status.map) = (long("n"), long("m"));
+    (status.game_type, status.mod_name) = (long("g"), long("f"));
+    (status.player_count, status.bot_count) = (Some(500), Some(200));
+    status.max_players = Some(500);
+    let shown = |status: &ServerStatus| {
+        let sent = line("info 22", status).unwrap();
+        String::from_utf8(sent[9..].to_vec()).unwrap()
+    };
+    let (name, map) = ("n".repeat(63), "m".repeat(32));
+    let (game_type, folder) = ("g".repeat(16), "f".repeat(16));
+    let first = format!(r"\\n\\{name}\\m\\{map}\\u\\99/99\\g\\{game_type}");
+    status.rules.push("sv_skilllevel", "10");
+    let longest = format!(r"{first}\\mo\\{folder}\\s\\10\\p\\1\\EOT");
+    assert_eq!((shown(&status), longest.len()), (longest, 176));
+    status.mod_name = None;
+    let with_bots = format!(r"{first}\\s\\10\\p\\1\\b\\99\\EOT");
+    assert_eq!(shown(&status), with_bots);
 }
 
 #[test]

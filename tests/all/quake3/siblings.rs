@@ -788,6 +788,28 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
     assert_eq!(shortened, 9);
 }
 
+#[test]
+fn an_infostring_of_the_siblings_has_511_bytes_at_most() {
+    for (engine, dialect) in [
+        (Engine::Quake2, Dialect::Quake2),
+        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Engine::HexenWorld, Dialect::HexenWorld),
+    ] {
+        let length = |value: usize| {
+            let mut status = status(1);
+            status.rules.push("long", &"v".repeat(value));
+            let request = sent(dialect);
+            let request = Request::parse(&request).unwrap();
+            let replies = quake3::respond(&request, &status, &Service::new(engine), &requester());
+            let mut texts = replies[0].splitn(2, |&byte| byte == b'\\');
+            let after_head = texts.nth(1).unwrap();
+            let feed = after_head.iter().position(|&byte| byte == b'\n');
+            feed.unwrap() + 1
+        };
+        assert_eq!((0..600).map(length).max(), Some(511), "{engine:?}");
+    }
+}
+
 /// Neither family has the key `clients`.
 #[test]
 fn a_rule_named_clients_is_no_number_of_players() {
@@ -879,4 +901,30 @@ fn requests_of_the_engines_own_clients_are_answered() {
         assert!(has(reply), "{client}: {}", sent.escape_ascii());
         assert!(sent.len() <= 63 + 9 || has("\\hostname\\"), "{client}");
     }
+}
+
+#[test]
+fn long_texts_in_a_line_of_quake_2_are_cut() {
+    let mut status = status(0);
+    status.name = Some("n".repeat(40).into());
+    status.map = Some("m".repeat(40).into());
+    let line = |request: &[u8]| {
+        let request = Request::parse(request).unwrap();
+        let replies = quake3::respond(
+            &request,
+            &status,
+            &Service::new(Engine::Quake2),
+            &requester(),
+        );
+        String::from_utf8(replies[0][4..].to_vec()).unwrap()
+    };
+    let (name, map) = ("n".repeat(32), "m".repeat(16));
+    assert_eq!(
+        line(b"\xff\xff\xff\xffinfo 34"),
+        format!("info\n{name} {map}  0/64\n")
+    );
+    assert_eq!(
+        line(b"\xff\xff\xff\xffinfo 33"),
+        format!("info\n{name}: wrong version\n")
+    );
 }
