@@ -83,8 +83,6 @@ RUNS = [
     Run("connect LIVE", status=1),
     Run("decode TRANSCRIPT --normalised"),
     Run("decode -", service=True, reads=True),
-    Run("delayed 0", service=True, interrupted=(0,)),
-    Run("delayed 0 --time 3"),
     Run("bot quake3 LIVE quake3 SILENT", copied=True),
     Run("bot_blocking quake3 LIVE quake3 SILENT", copied=True),
     Run("mock quake3 LIVE quake3 SILENT", copied=True),
@@ -102,7 +100,7 @@ RUNS = [
 # Command lines with an error, and their statuses. BYTES is not UTF-8, FOLDER is a folder, NOTHING
 # does not exist.
 WRONG = [(f"{program} --no-such-option", 2) for program in (
-    "query scan browser monitor serve games master rcon connect decode delayed bot bot_blocking mock tracker tracker_blocking inspect "
+    "query scan browser monitor serve games master rcon connect decode bot bot_blocking mock tracker tracker_blocking inspect "
     "sans_io_std game_server fifth_protocol").split()] + [
     ("query --timeout", 2), ("query --timeout soon", 2), ("query quake3", 2), ("query quake9 LIVE", 2), ("query BYTES", 2),
     ("query quake3 BYTES", 2), ("query quake3 LIVE --record FOLDER", 1), ("query quake3 LIVE --record NOTHING/file", 1),
@@ -124,7 +122,6 @@ WRONG = [(f"{program} --no-such-option", 2) for program in (
     ("connect", 2), ("connect LIVE --protocol x", 2), ("connect LIVE --set x", 2), ("connect LIVE --name 'a\"b'", 2),
     ("connect BYTES", 2),
     ("decode", 2), ("decode NOTHING", 1), ("decode FOLDER", 1), ("decode BYTES", 2), ("decode BINARY", 1),
-    ("delayed", 2), ("delayed x", 2), ("delayed LIVEPORT", 1), ("delayed 0 --time", 2), ("delayed BYTES", 2),
     ("bot", 2), ("bot quake3", 2), ("bot quake3 BYTES", 0), ("mock quake3", 2),
     *((f"{program} quake9 LIVE", 2, b'unknown protocol "quake9"') for program in ("bot", "bot_blocking", "mock")),
     ("tracker", 2), ("tracker NEW quake3", 2), ("tracker NEW quake9 LIVE", 2), ("tracker FOLDER", 1), ("tracker /dev/full", 1),

@@ -65,8 +65,7 @@ SUBSTITUTIONS = [
 LEFT = re.compile(r"[\[\]…]|\b(HOST|PORT|FILE|GAME|SERVER|PROTOCOL)\b|example\.(org|net)|\b192\.0\.2\.\d+(?!/24)")
 
 # Commands that go on until Ctrl-C.
-SERVICES = re.compile(r"--example game_server\b|-- (serve\b(?!.*--list)|browser\b(?!.*\|)|monitor\b(?!.*--once)|master serve)"
-                      r"|--example delayed(?!.*--time)")
+SERVICES = re.compile(r"--example game_server\b|-- (serve\b(?!.*--list)|browser\b(?!.*\|)|monitor\b(?!.*--once)|master serve)")
 # Text to type after the words on the left were shown.
 TYPED = [(r"-- rcon \S+$", [("password: ", "secret\n"), ("> ", "status\n"), ("> ", "quit\n")]),
          (r"-- rcon \S+ status", [("password: ", "secret\n")]),

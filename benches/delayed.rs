@@ -2,21 +2,21 @@
 //! players (one with a UTF-16 name), 60 rules, a name of 155 bytes with colours.
 //!
 //! ```text
-//! cargo run --release --example delayed -- 7778                 answers other programs after 20 ms
-//! cargo run --release --example delayed -- 7778 --time 20       queries it 20 times with each kind of query, and prints milliseconds
+//! cargo bench -p queryport-benches --bench delayed -- 7778
 //! ```
+//!
+//! It answers other programs after 20 ms. With `--time 20` it is queried 20 times with each kind of
+//! query instead, and milliseconds are printed.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::exhaustive_structs,
-    reason = "a program with a clock"
+    reason = "a benchmark"
 )]
 
 use std::error::Error;
-use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,18 +27,11 @@ use queryport::{
     Client, Dialect, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service,
     Text, Timing,
 };
-use shared::command_line;
 use tokio::net::UdpSocket;
-
-/// Command lines for `--help`.
-const EXAMPLES: &[&str] = &[
-    "delayed 7778                              answers after 20 ms",
-    "delayed 7778 --time 20                    queries it 20 times and prints milliseconds",
-];
 
 /// Answer UT2004 queries on 127.0.0.1 with a delay.
 #[derive(Debug, Parser)]
-#[command(name = "delayed", version, after_help = command_line::example_help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "delayed")]
 struct Arguments {
     /// The UDP port; 0 is any free one.
     port: u16,
@@ -54,35 +47,26 @@ struct Arguments {
     /// Stop after this many seconds.
     #[arg(long, default_value_t = 600)]
     seconds: u64,
+    /// `cargo bench` passes this option.
+    #[arg(long, hide = true)]
+    bench: bool,
 }
 
 #[tokio::main]
-async fn main() -> ExitCode {
-    command_line::exit(run(command_line::parse()).await)
-}
-
-async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
+async fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = Arguments::parse();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
-    let cannot_listen = |error| command_line::cannot_listen(address, &error);
-    let socket = Arc::new(UdpSocket::bind(address).await.map_err(cannot_listen)?);
+    let socket = Arc::new(UdpSocket::bind(address).await?);
     let address = socket.local_addr()?;
     let delay = Duration::from_millis(arguments.delay);
     let serving = tokio::spawn(answer(socket, delay, full(arguments.plain)));
-    let delayed = arguments.delay;
-    writeln!(
-        io::stdout(),
-        "a full UT2004 server answers on {address} after {delayed} ms"
-    )?;
-    if let Some(times) = arguments.time {
-        measure(address, times).await?;
-    } else {
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_secs(arguments.seconds)) => {}
-            interrupted = tokio::signal::ctrl_c() => interrupted?,
-        }
+    println!("a full UT2004 server answers on {address} after {delay:?}");
+    match arguments.time {
+        Some(times) => measure(address, times).await?,
+        None => tokio::time::sleep(Duration::from_secs(arguments.seconds)).await,
     }
     serving.abort();
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 async fn answer(
@@ -139,14 +123,13 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
             .copied()
             .unwrap_or_default();
         if let Some(outcome) = last {
-            writeln!(
-                io::stdout(),
+            println!(
                 "{way:<16} median {median:6.1} ms, {} requests, {} players, {} rules, {}",
                 outcome.stats.requests,
                 outcome.answer.players().count(),
                 outcome.answer.rules().count(),
                 outcome.answer.completeness(),
-            )?;
+            );
         }
     }
     Ok(())
