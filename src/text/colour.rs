@@ -712,7 +712,7 @@ mod tests {
         ] {
             let colour = |index| {
                 let rgb = kind.rgb(Colour::Palette(index));
-                rgb.map_or("-".to_owned(), hex::encode_upper)
+                rgb.map_or_else(|| "-".to_owned(), hex::encode_upper)
             };
             let colours: Vec<String> = (0..40).map(colour).collect();
             for (first, line) in (0..).step_by(8).zip(colours.chunks(8)) {
