@@ -11,6 +11,7 @@
 )]
 
 mod serve;
+mod sessions;
 mod siblings;
 
 use kit::list_servers::alterware;

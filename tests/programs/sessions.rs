@@ -1,0 +1,316 @@
+//! Whole outputs of `queryport`, as a person sees them. A session is a text file of commands, each
+//! with its input, its output and its exit status:
+//!
+//! ```text
+//! $ games nonsense             the arguments; variables of the environment come first
+//! < a line                     standard input
+//! | a line                     standard output
+//! ! a line                     standard error
+//! = 2                          the exit status
+//! ```
+//!
+//! Names in braces are servers of this file. Numbers that vary are left out of the output.
+
+use std::io::Write;
+use std::net::{SocketAddr, UdpSocket};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use kit::process;
+
+/// The commands of a file that run at the same time.
+const AT_ONCE: usize = 8;
+
+/// Runs the commands of a file, and compares the file with what they print. With
+/// `QUERYPORT_RENEW` set, writes it instead.
+fn check(name: &str, least: usize) {
+    if !cfg!(all(feature = "games", feature = "secure-rcon")) {
+        return kit::not_checked("sessions: the program is built without all features");
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/programs/sessions")
+        .join(name);
+    let expected = std::fs::read_to_string(&file).unwrap();
+    let steps: Vec<Step> = steps(&expected);
+    assert!(steps.len() >= least, "{} commands of {name}", steps.len());
+    let servers = servers();
+    let mut found = String::new();
+    for steps in steps.chunks(AT_ONCE) {
+        std::thread::scope(|scope| {
+            let run = |step| {
+                let servers = &servers;
+                scope.spawn(move || run(step, servers))
+            };
+            let running: Vec<_> = steps.iter().map(run).collect();
+            for step in running {
+                found += &step.join().unwrap();
+            }
+        });
+    }
+    if std::env::var_os("QUERYPORT_RENEW").is_some() {
+        std::fs::write(&file, &found).unwrap();
+    } else if found != expected {
+        let mut lines = found.lines().zip(expected.lines());
+        let first = lines.position(|(found, expected)| found != expected);
+        let from = first.unwrap_or(found.lines().count().min(expected.lines().count()));
+        let part = |text: &str| -> Vec<String> {
+            let lines = text.lines().skip(from.saturating_sub(3)).take(9);
+            lines.map(str::to_owned).collect()
+        };
+        panic!(
+            "{name}, line {}: found {:#?}, expected {:#?}; QUERYPORT_RENEW=1 writes the file",
+            from + 1,
+            part(&found),
+            part(&expected)
+        );
+    }
+}
+
+/// A command of a session.
+#[derive(Debug, Default)]
+struct Step {
+    /// Remarks and empty lines before it.
+    remarks: String,
+    line: String,
+    input: String,
+}
+
+fn steps(session: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut remarks = String::new();
+    for line in session.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            let remarks = std::mem::take(&mut remarks);
+            let (line, input) = (command.to_owned(), String::new());
+            steps.push(Step {
+                remarks,
+                line,
+                input,
+            });
+        } else if let Some(input) = line.strip_prefix('<') {
+            let step = steps.last_mut().expect("a command before its input");
+            step.input += &format!("{}\n", input.trim_start());
+        } else if line.is_empty() || line.starts_with('#') {
+            remarks += &format!("{line}\n");
+        }
+    }
+    steps
+}
+
+/// The text of a command with its output.
+fn run(step: &Step, servers: &[(&'static str, SocketAddr)]) -> String {
+    let named = |text: &str| {
+        let mut text = text.to_owned();
+        for (name, address) in servers {
+            text = text.replace(&format!("{{{name}}}"), &address.to_string());
+        }
+        text
+    };
+    let line = step.line.strip_suffix(" | sort").unwrap_or(&step.line);
+    let words = words(&named(line));
+    let is_variable = |word: &&String| word.starts_with("QUERYPORT_");
+    let variables = words.iter().take_while(is_variable);
+    let arguments = words.iter().skip_while(is_variable);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_queryport"));
+    command
+        .args(arguments)
+        .envs(variables.filter_map(|word| word.split_once('=')))
+        .env("XDG_CONFIG_HOME", "/nonexistent")
+        .env("XDG_CACHE_HOME", "/nonexistent")
+        .env_remove("COLUMNS")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // A command that reads no input may have ended.
+    let _ = input.write_all(named(&step.input).as_bytes());
+    drop(input);
+    let output = process::finish(child);
+    let printed = |bytes: Vec<u8>| {
+        let mut text = String::from_utf8(bytes).unwrap();
+        for (name, address) in servers {
+            text = text.replace(&address.to_string(), &format!("{{{name}}}"));
+        }
+        without_numbers(&text)
+    };
+    let mut out = printed(output.stdout);
+    if line != step.line {
+        let mut lines: Vec<&str> = out.lines().collect();
+        lines.sort_unstable();
+        out = lines.join("\n");
+    }
+    let err = without_usage(&printed(output.stderr));
+    let mut text = format!("{}$ {}\n", step.remarks, step.line);
+    for (mark, part) in [("<", &step.input), ("|", &out), ("!", &err)] {
+        text += &marked(mark, part);
+    }
+    match output.status.code() {
+        Some(code) => text + &format!("= {code}\n"),
+        None => panic!("{}: {}", step.line, output.status),
+    }
+}
+
+fn marked(mark: &str, text: &str) -> String {
+    let line = |line: &str| format!("{mark} {line}").trim_end().to_owned() + "\n";
+    text.lines().map(line).collect()
+}
+
+/// A complaint without the usage, which `--help` shows too.
+fn without_usage(text: &str) -> String {
+    let is_usage = |part: &&str| part.starts_with("Usage: ") || part.starts_with("For more ");
+    let parts = text.split("\n\n").filter(|part| !is_usage(part));
+    parts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// The words of a command line. Quotes keep spaces in a word.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (number, part) in line.split('"').enumerate() {
+        if number % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// The text with `*` in place of numbers that vary: ports of embedded servers, times, rates and
+/// challenges.
+fn without_numbers(text: &str) -> String {
+    let lines = text.split_inclusive('\n').map(|line| {
+        let is_free = |port: &str| port.len() == 5 && port >= "32000";
+        let mut line = replaced(&before(line, " ms"), "127.0.0.1:", is_free);
+        for words in AFTER {
+            line = replaced(&line, words, |_| true);
+        }
+        line
+    });
+    lines.collect()
+}
+
+/// The words before numbers that vary.
+const AFTER: [&str; 8] = [
+    "\"rtt\":",
+    "\"elapsed\":",
+    "rtt'=",
+    " asked in ",
+    " s, ",
+    " at port ",
+    "challenge = ",
+    "\"challenge\",\"",
+];
+
+/// The line with `*` in place of the numbers after these words, if they are such numbers.
+fn replaced(line: &str, words: &str, is_such: impl Fn(&str) -> bool) -> String {
+    let mut parts = line.split(words);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_of_number = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+        let rest = part.trim_start_matches(is_of_number);
+        let number = &part[..part.len() - rest.len()];
+        let begins = number.starts_with(|c: char| c.is_ascii_digit()) || words.contains("chall");
+        out += words;
+        out += if begins && is_such(number) {
+            "*"
+        } else {
+            number
+        };
+        out += rest;
+    }
+    out
+}
+
+/// The line with `*` in place of the numbers before these words. Columns stay as wide as they are.
+fn before(line: &str, words: &str) -> String {
+    let mut parts: Vec<String> = line.split(words).map(str::to_owned).collect();
+    let count = parts.len();
+    for part in parts.iter_mut().take(count - 1) {
+        let kept = part.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if kept.len() == part.len() {
+            continue;
+        }
+        let text = kept.trim_end_matches(' ');
+        *part = match kept.len() - text.len() {
+            0 | 1 => format!("{kept}*"),
+            _ => format!("{text}{}", "*".repeat(part.len() - text.len())),
+        };
+    }
+    parts.join(words)
+}
+
+/// A server that replies to requests that begin with these words.
+fn server(replies: Vec<(&'static [u8], Vec<u8>)>) -> SocketAddr {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 512];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+            let request = &buffer[..length];
+            for (words, reply) in &replies {
+                if request.starts_with(words) {
+                    let _ = socket.send_to(reply, from);
+                }
+            }
+        }
+    });
+    address
+}
+
+const QUAKE3: &[u8] = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\^1Red Srv\\mapname\\q3dm17\
+    \\gamename\\baseq3\\version\\Q3 1.32\\protocol\\68\\g_gametype\\0\\sv_maxclients\\16\\timelimit\\10\
+    \\fraglimit\\20\\g_needpass\\1\\sv_privateClients\\2\n7 40 \"^2Ann\"\n-1 0 \"Bob\"\n";
+const TERROR: &[u8] = b"\xff\xff\xff\xffstatusResponse\n\\version\\ioQ3 1.35 urt 4.3.4\
+    \\gamename\\q3urt43\\mapname\\ut4_abbey\\sv_hostname\\Srv\n";
+const WHOLE: &[u8] = br"\gamename\ut\hostname\Srv\mapname\DM-Deck16\queryid\1.1\final\";
+const GETSTATUS: &[u8] = b"\xff\xff\xff\xffgetstatus";
+const PRINT: &[u8] = b"\xff\xff\xff\xffprint\n";
+
+/// The servers that commands name.
+fn servers() -> Vec<(&'static str, SocketAddr)> {
+    let reply = |words, reply: &[u8]| vec![(words, reply.to_vec())];
+    let cut = &WHOLE[..WHOLE.len() - br"\final\".len()];
+    let quake3 = server(reply(GETSTATUS, QUAKE3));
+    let terror = server(reply(GETSTATUS, TERROR));
+    let both = [reply(GETSTATUS, QUAKE3), reply(b"\\", cut)].concat();
+    let list = |word: &str| {
+        let mut list = [b"\xff\xff\xff\xff", word.as_bytes(), b"Response"].concat();
+        for server in [quake3, terror] {
+            list.extend([&b"\\\x7f\0\0\x01"[..], &server.port().to_be_bytes()].concat());
+        }
+        list.extend(b"\\EOT\0\0\0");
+        list
+    };
+    let lists = vec![
+        (&b"\xff\xff\xff\xffgetservers "[..], list("getservers")),
+        (b"\xff\xff\xff\xffgetserversExt ", list("getserversExt")),
+    ];
+    // Nothing listens at this port any more.
+    let closed = UdpSocket::bind("127.0.0.1:0").unwrap();
+    vec![
+        ("quake3", quake3),
+        ("terror", terror),
+        ("master", server(lists)),
+        ("whole", server(reply(b"\\", WHOLE))),
+        ("cut", server(reply(b"\\", cut))),
+        // Two protocols at one port, of which one is answered incompletely.
+        ("both", server(both)),
+        ("silent", server(Vec::new())),
+        ("noise", server(reply(b"", b"noise"))),
+        (
+            "console",
+            server(reply(b"", &[PRINT, b"a line\n"].concat())),
+        ),
+        (
+            "refusing",
+            server(reply(b"", &[PRINT, b"Bad rconpassword.\n"].concat())),
+        ),
+        ("closed", closed.local_addr().unwrap()),
+    ]
+}
+
+#[test]
+fn every_help_has_the_listed_options_defaults_and_examples() {
+    check("help.txt", 12);
+}
