@@ -314,3 +314,8 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
 fn every_help_has_the_listed_options_defaults_and_examples() {
     check("help.txt", 12);
 }
+
+#[test]
+fn every_wrong_command_line_has_the_listed_message() {
+    check("wrong.txt", 60);
+}
