@@ -319,3 +319,8 @@ fn every_help_has_the_listed_options_defaults_and_examples() {
 fn every_wrong_command_line_has_the_listed_message() {
     check("wrong.txt", 60);
 }
+
+#[test]
+fn every_command_prints_the_listed_lines() {
+    check("output.txt", 60);
+}
