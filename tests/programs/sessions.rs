@@ -324,3 +324,8 @@ fn every_wrong_command_line_has_the_listed_message() {
 fn every_command_prints_the_listed_lines() {
     check("output.txt", 60);
 }
+
+#[test]
+fn every_embedded_server_is_printed_as_listed() {
+    check("embedded.txt", 2);
+}
