@@ -47,23 +47,7 @@ fn check(name: &str, least: usize) {
             }
         });
     }
-    if std::env::var_os("QUERYPORT_RENEW").is_some() {
-        std::fs::write(&file, &found).unwrap();
-    } else if found != expected {
-        let mut lines = found.lines().zip(expected.lines());
-        let first = lines.position(|(found, expected)| found != expected);
-        let from = first.unwrap_or(found.lines().count().min(expected.lines().count()));
-        let part = |text: &str| -> Vec<String> {
-            let lines = text.lines().skip(from.saturating_sub(3)).take(9);
-            lines.map(str::to_owned).collect()
-        };
-        panic!(
-            "{name}, line {}: found {:#?}, expected {:#?}; QUERYPORT_RENEW=1 writes the file",
-            from + 1,
-            part(&found),
-            part(&expected)
-        );
-    }
+    kit::assert_listed(&file, &found);
 }
 
 /// A command of a session.

@@ -92,8 +92,11 @@ fn some() -> Browser {
 }
 
 fn drawn(browser: &mut Browser, columns: u16, rows: u16) -> Buffer {
+    drawn_at(browser, columns, rows, start())
+}
+
+fn drawn_at(browser: &mut Browser, columns: u16, rows: u16, now: Instant) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-    let now = start();
     terminal
         .draw(|frame| view::draw(frame, browser, Depth::True, now))
         .unwrap();
@@ -141,6 +144,68 @@ fn names(browser: &mut Browser) -> Vec<String> {
     browser.settle(100);
     let name = |number: &usize| browser.servers[*number].keys[0].clone();
     browser.shown.iter().map(name).collect()
+}
+
+/// Screens of every mode and width: the size, the keys that were pressed, and what is drawn.
+#[test]
+fn every_screen_is_the_listed_one() {
+    let (mut text, now) = (String::new(), start());
+    let mut add = |mut browser: Browser, (columns, rows): (u16, u16), keys: &str| {
+        drawn_at(&mut browser, columns, rows, now);
+        press(&mut browser, keys);
+        let lines = lines(&drawn_at(&mut browser, columns, rows, now));
+        text += &format!("\n{columns} x {rows} {keys:?}\n{}\n", lines.join("\n"));
+    };
+    for columns in [
+        23, 24, 33, 34, 47, 48, 65, 66, 73, 74, 99, 103, 104, 110, 120, 150, 200,
+    ] {
+        add(some(), (columns, 7), "");
+    }
+    for columns in [65, 66, 103] {
+        add(some(), (columns, 7), "8");
+    }
+    for (size, keys) in [
+        ((80, 8), ""),
+        ((80, 6), "?"),
+        ((80, 24), "?"),
+        ((30, 24), "?"),
+        ((99, 24), "\n"),
+        ((100, 24), "\n"),
+        ((100, 24), "\n\t"),
+        ((100, 12), "↓↓↓\n"),
+        ((80, 7), "/red"),
+        ((80, 7), "/red\n"),
+        ((80, 7), "/nothing\n"),
+        ((80, 7), "veupo"),
+        ((80, 7), "eup"),
+        ((80, 7), "6"),
+        ((80, 7), "5i"),
+        ((80, 7), "7>"),
+        ((80, 7), "a"),
+        ((80, 7), "aa"),
+    ] {
+        add(some(), size, keys);
+    }
+    let new = || Browser::new("a test".to_owned(), BTreeSet::new(), now);
+    add(new(), (80, 8), "");
+    let mut listing = new();
+    listing.handle(Event::Listed(target(0)), now);
+    listing.handle(Event::Rejected("a line".to_owned()), now);
+    add(listing, (104, 8), "");
+    let mut noted = some();
+    noted.handle(Event::Note("a note".to_owned()), now);
+    noted.kept_in = Some("~/.config/queryport/favourites".to_owned());
+    add(noted, (80, 24), "");
+    let mut kept = some();
+    kept.kept_in = Some("~/.config/queryport/favourites".to_owned());
+    add(kept, (80, 24), "?");
+    let mut ended = new();
+    ended.handle(Event::Rejected("a line".to_owned()), now);
+    ended.handle(Event::ListEnded, now);
+    ended.handle(Event::ScanEnded, now + Duration::from_secs(200));
+    add(ended, (80, 8), "");
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("browser/screens.txt");
+    kit::assert_listed(&file, text.trim_start());
 }
 
 #[test]

@@ -73,6 +73,31 @@ pub fn at_once<T: Send>(cases: impl IntoIterator<Item = T>, test: impl Fn(T) + S
     });
 }
 
+/// Compares a text with a file. With `QUERYPORT_RENEW` set, writes the file instead.
+pub fn assert_listed(file: &std::path::Path, found: &str) {
+    if std::env::var_os("QUERYPORT_RENEW").is_some() {
+        std::fs::write(file, found).unwrap();
+        return;
+    }
+    let listed = std::fs::read_to_string(file).unwrap_or_default();
+    if found == listed {
+        return;
+    }
+    let pairs = found.lines().zip(listed.lines());
+    let equal = pairs.take_while(|(found, listed)| found == listed).count();
+    let part = |text: &str| {
+        let lines = text.lines().skip(equal.saturating_sub(3)).take(9);
+        lines.map(|line| format!("\n  {line}")).collect::<String>()
+    };
+    panic!(
+        "{}, line {}: found{}\ninstead of{}\nQUERYPORT_RENEW=1 writes the file",
+        file.display(),
+        equal + 1,
+        part(found),
+        part(&listed)
+    );
+}
+
 /// Reports that something is not checked on this machine, and why. `.ci/run` repeats it at its end.
 pub fn not_checked(what: &str) {
     println!("not checked: {what}");
