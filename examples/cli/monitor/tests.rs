@@ -145,6 +145,120 @@ fn the_page_has_what_is_known_of_each_server() {
     check_metrics(&page);
 }
 
+/// The names, kinds and descriptions of all metrics; the texts and numbers of the status page.
+#[test]
+fn the_pages_are_the_listed_ones() {
+    let mut partial = outcome("Partial", "q3dm6");
+    partial.answer.completeness = Completeness::COMPLETE.without(Part::Players);
+    partial.answer.player_count = None;
+    partial.answer.bot_count = Some(1);
+    let mut unnamed = outcome("", "");
+    (unnamed.answer.name, unnamed.answer.max_players) = (None, None);
+    let now = watch::now();
+    let mut servers = vec![
+        server(
+            "192.0.2.1",
+            vec![Err(silent()), Ok(outcome("Srv", "q3dm17"))],
+        ),
+        server("192.0.2.2", vec![Ok(partial)]),
+        server("192.0.2.3", vec![Ok(unnamed), Err(silent())]),
+        server("192.0.2.4", Vec::new()),
+    ];
+    let long = [59, 60, 3599, 3600, 172_799, 172_800, 864_000];
+    for (number, seconds) in (5..).zip(long) {
+        let long = format!("{number}{}", "x".repeat(400));
+        let mut server = server(
+            &format!("192.0.2.{number}"),
+            vec![Ok(outcome(&long, &long))],
+        );
+        server.since = now.checked_sub(Duration::from_secs(seconds));
+        servers.push(server);
+    }
+    let error = Error::BadAddress {
+        text: "y".repeat(400),
+        why: "no port",
+    };
+    servers.push(server("192.0.2.99", vec![Err(error)]));
+    for server in &mut servers[..3] {
+        server.since = Some(now);
+    }
+    let game = Game::find("openarena").unwrap();
+    let sums = Sums {
+        listed: 300,
+        up: 250,
+        players: 900,
+        bots: 120,
+    };
+    let lists = [("master.example.org:27950".to_owned(), true)].into();
+    let unknown = WatchedGame {
+        game,
+        sums: None,
+        lists: Default::default(),
+    };
+    let known = WatchedGame {
+        game,
+        sums: Some(sums),
+        lists,
+    };
+    let watched = Watched {
+        servers,
+        games: vec![known, unknown],
+    };
+    let (metrics, status) = (page(&watched).unwrap(), status_page::page(&watched, now));
+    let checked = report(&watched, Thresholds::default()).1;
+    let empty = status_page::page(&Watched::default(), now);
+    let text = [metrics, status, empty, checked].join("\n");
+    kit::assert_listed(&here("pages.txt"), &text);
+    kit::assert_listed(&here("style.txt"), &status_page::style_sheet());
+}
+
+#[test]
+fn every_reply_has_the_listed_head_and_errors_a_text() {
+    monitored(|address, _| async move {
+        for (request, status, body) in [
+            ("GET /metrics", "200 OK", None),
+            ("HEAD /style.css", "200 OK", Some("")),
+            (
+                "GET /other",
+                "404 Not Found",
+                Some("the status page is at /, the metrics are at /metrics\n"),
+            ),
+            (
+                "POST /",
+                "405 Method Not Allowed",
+                Some("only GET and HEAD\n"),
+            ),
+            ("GET /", "200 OK", None),
+        ] {
+            let reply = exchange(address, &format!("{request} HTTP/1.1\r\nHost: x\r\n\r\n")).await;
+            let (head, found) = reply.split_once("\r\n\r\n").unwrap();
+            assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
+            assert!(body.is_none_or(|body| body == found), "{found}");
+            let mut lines: Vec<&str> = head.lines().skip(1).collect();
+            lines.retain(|line| !line.starts_with("date: ") && !line.starts_with("content-length"));
+            let expected: &[&str] = match request {
+                "GET /metrics" => &["content-type: text/plain; version=0.0.4; charset=utf-8"],
+                "HEAD /style.css" => &["content-type: text/css; charset=utf-8"],
+                "GET /other" => &["content-type: text/plain; charset=utf-8"],
+                "POST /" => &[
+                    "content-type: text/plain; charset=utf-8",
+                    "allow: GET, HEAD",
+                ],
+                _ => &[
+                    "content-type: text/html; charset=utf-8",
+                    "content-security-policy: default-src 'none'; style-src 'self'; \
+                     base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                    "x-content-type-options: nosniff",
+                    "referrer-policy: no-referrer",
+                    "cache-control: no-store",
+                ],
+            };
+            lines.retain(|line| *line != "connection: close");
+            assert_eq!(lines, expected, "{request}");
+        }
+    });
+}
+
 #[test]
 fn a_server_that_is_down_has_no_stale_values() {
     let page = page(&one(vec![Ok(outcome("Srv", "q3dm17")), Err(silent())])).unwrap();
