@@ -120,6 +120,86 @@ fn it_serves_a_status_from_a_file_in_two_protocols_and_counts() {
 }
 
 #[test]
+fn the_counters_have_the_listed_names_and_kinds() {
+    let arguments = ["quake3", "0", "--metrics", "127.0.0.1:0", "--players", "4"];
+    let server = Server::start(&arguments);
+    let mut client = TcpStream::connect(server.address("http://")).unwrap();
+    client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let mut text = String::new();
+    client.read_to_string(&mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let length = body.len();
+    assert_eq!(
+        head,
+        format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n\
+             Content-Length: {length}\r\nConnection: close"
+        )
+    );
+    let counters = [
+        "answered",
+        "unanswered",
+        "ignored",
+        "refused",
+        "limited_by_source",
+        "limited_overall",
+        "dropped",
+        "bytes_sent",
+    ];
+    let lines = counters.map(|name| {
+        let name = format!("queryport_{name}_total");
+        format!("# TYPE {name} counter\n{name} 0\n")
+    });
+    let players = "# TYPE queryport_players gauge\nqueryport_players 4\n";
+    assert_eq!(body, lines.concat() + players);
+}
+
+#[test]
+fn each_request_is_reported_with_what_became_of_it() {
+    let mut server = Server::start(&["gamespy4", "0", "--who"]);
+    let from = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let to = server.address(" on ");
+    let mut reported = |request: &[u8]| {
+        from.send_to(request, to).unwrap();
+        let mut line = String::new();
+        server
+            .output
+            .as_mut()
+            .unwrap()
+            .read_line(&mut line)
+            .unwrap();
+        line.replace(&from.local_addr().unwrap().to_string(), "FROM")
+    };
+    assert_eq!(reported(b"move"), "FROM: 4 bytes, not a request\n");
+    assert_eq!(
+        reported(b"\xfe\xfd\x09\0\0\0\x01"),
+        "FROM: gamespy4, 7 bytes, answered with 16\n"
+    );
+    assert_eq!(
+        reported(b"\xfe\xfd\0\0\0\0\x01\0\0\0\0\xff\xff\xff\x01"),
+        "FROM: gamespy4, 15 bytes, not answered: no valid token, or nothing that this server has\n"
+    );
+    let mut server = Server::start(&["quake3", "0", "--who"]);
+    let to = server.address(" on ");
+    let mut output = server.output.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut line = String::new();
+        while !line.ends_with(": quake3, 13 bytes, not answered: limited\n") {
+            line.clear();
+            assert_ne!(output.read_line(&mut line).unwrap(), 0, "the output ends");
+        }
+    });
+    // The first requests of a second have a line, and are answered at first.
+    while !reader.is_finished() {
+        for _ in 0..50 {
+            from.send_to(GETSTATUS, to).unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    reader.join().unwrap();
+}
+
+#[test]
 fn players_of_a_crowd_come_and_go() {
     let server = Server::start(&["quake3", "0", "--crowd", "40"]);
     let mut seen = Vec::new();
