@@ -141,6 +141,7 @@ mod tests {
     #[test]
     fn keys_and_challenges_out_of_range_are_refused() {
         assert_eq!(GameKey::new(""), Err(EncodeError::Empty("game key")));
+        assert!(GameKey::new([b'x'; 256]).is_ok());
         assert!(GameKey::new([b'x'; 257]).is_err());
         let key = GameKey::new("      ").unwrap();
         assert!(key.validate(b"").is_err());

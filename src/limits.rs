@@ -93,3 +93,35 @@ impl Limits {
         with_max_servers(servers: u32) servers = servers.clamp(1, 1_048_576);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bound_has_its_range_and_default() {
+        let all = |limits: Limits| {
+            [
+                limits.max_rules(),
+                limits.max_players(),
+                limits.max_fragments(),
+                limits.max_answer_bytes(),
+                limits.max_servers(),
+            ]
+        };
+        let set_all = |small: u16, large: u32| {
+            Limits::default()
+                .with_max_rules(small)
+                .with_max_players(small)
+                .with_max_fragments(small)
+                .with_max_answer_bytes(large)
+                .with_max_servers(large)
+        };
+        assert_eq!(all(set_all(0, 0)), [1, 1, 1, 2048, 1]);
+        assert_eq!(all(Limits::default()), [4096, 1024, 256, 262_144, 65_536]);
+        assert_eq!(
+            all(set_all(u16::MAX, u32::MAX)),
+            [16_384, 16_384, 1024, 16_777_216, 1_048_576]
+        );
+    }
+}

@@ -431,6 +431,10 @@ mod tests {
             [(1, 7), (1, 7), (1, 7), (2, 12)]
         );
         assert!(TemplateReply::new(Encoded::new(Template::default()), Patch::NONE).is_none());
+        let mut many = Template::default();
+        (0..200).for_each(|_| many.begin());
+        let reply = TemplateReply::new(Encoded::new(many), Patch::NONE).unwrap();
+        assert_eq!(reply.fitting(usize::MAX, usize::MAX).datagrams, 128);
     }
 
     #[test]

@@ -143,3 +143,38 @@ impl From<Protocol> for Service {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_engine_has_its_protocol_number_and_size_of_a_reply() {
+        let any_size = usize::MAX;
+        for (engine, protocol_version, max_reply) in [
+            (Engine::Unreal, 68, 1396),
+            (Engine::Qr1, 68, 1396),
+            (Engine::Qr2, 0, 11_200),
+            (Engine::UnrealTournament3, 0, 11_200),
+            (Engine::Battlefield2, 0, 11_200),
+            (Engine::GameSpy2, 0, 11_200),
+            (Engine::Minecraft, 0, 11_200),
+            (Engine::Quake3, 68, 1396),
+            (Engine::DarkPlaces, 3, 1396),
+            (Engine::Warsow, 22, 1396),
+            (Engine::SoldierOfFortune2, 2004, 1396),
+            (Engine::MedalOfHonor, 8, 1396),
+            (Engine::Quake2, 34, 1396),
+            (Engine::QuakeWorld, 0, 11_200),
+            (Engine::HexenWorld, 0, 11_200),
+            (Engine::Ut2004, 0x80, any_size),
+            (Engine::Ut2003, 0x79, any_size),
+            (Engine::KillingFloor, 0x80, any_size),
+        ] {
+            let service = Service::new(engine);
+            assert_eq!(service.protocol_version, protocol_version, "{engine:?}");
+            assert_eq!(service.max_reply, max_reply, "{engine:?}");
+            assert_eq!(service.max_datagrams, 64, "{engine:?}");
+        }
+    }
+}

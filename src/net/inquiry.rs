@@ -516,6 +516,35 @@ mod tests {
     }
 
     #[test]
+    fn a_list_server_that_cannot_be_connected_to_is_an_error_in_words() {
+        let peer = ([192, 0, 2, 1], 28900).into();
+        let error = |kind: io::ErrorKind| not_connected(peer, kind.into(), Duration::from_secs(2));
+        for (kind, words) in [
+            (io::ErrorKind::Other, "cannot connect to the list server"),
+            (
+                io::ErrorKind::ConnectionRefused,
+                "192.0.2.1:28900: unreachable: no program listens at the address, or there is no \
+                 route to it",
+            ),
+            (
+                io::ErrorKind::TimedOut,
+                "192.0.2.1:28900: no answer within 2.0 s (1 request sent): offline, a firewall, or \
+                 another protocol or port",
+            ),
+        ] {
+            assert_eq!(error(kind).to_string(), words);
+        }
+    }
+
+    #[cfg(feature = "games")]
+    #[test]
+    fn the_list_servers_of_a_game_have_45_seconds() {
+        let querier = Querier::new(crate::secret::Secret::new([7; 16]));
+        let gathering = Gathering::of_game(&querier, Game::find("openarena").unwrap()).unwrap();
+        assert_eq!(gathering.settings.timeout, Duration::from_secs(45));
+    }
+
+    #[test]
     fn a_merged_list_is_as_complete_as_the_lesser_of_both_and_only_if_all_fit() {
         let lossy = ListCompleteness::Passes { count: 3, once: 7 };
         let incomplete = ListCompleteness::Incomplete;

@@ -188,22 +188,29 @@ mod tests {
         }
         let scoped = Server::from("[fe80::1%lo]:5");
         assert_eq!(Server::from(("fe80::1%lo", 5)), scoped);
-        let bad = [
-            "",
-            ":5",
-            "host:",
-            "host:0",
-            "host:65536",
-            "host:x",
-            "[::1",
-            "[::1]5",
-            "[]:5",
-            "a b",
-            "host:5:6",
-            "fe80::1%lo:5",
-        ];
-        for text in bad {
-            assert!(text.parse::<Server>().is_err(), "{text}");
+        let (empty, port) = (
+            "the host is empty",
+            "the port is not a number from 1 to 65535",
+        );
+        let colons = "several colons, but not an IPv6 address";
+        for (text, reason) in [
+            ("", empty),
+            (":5", empty),
+            ("[]:5", empty),
+            ("host:", port),
+            ("host:0", port),
+            ("host:65536", port),
+            ("host:x", port),
+            ("[::1", "no closing bracket"),
+            ("[::1]5", "no colon after the bracket"),
+            ("a b", "a space in the host"),
+            ("host:5:6", colons),
+            ("fe80::1%lo:5", colons),
+        ] {
+            let Err(Error::BadAddress { why, .. }) = text.parse::<Server>() else {
+                panic!("{text}")
+            };
+            assert_eq!(why, reason, "{text}");
         }
     }
 }

@@ -200,6 +200,49 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_bound_of_a_scan_has_its_range() {
+        let set_all = |number: u64| {
+            let small = u32::try_from(number).unwrap();
+            ScanOptions::default()
+                .with_window(small as usize)
+                .with_rate(Some(small))
+                .with_bytes_per_second(Some(number << 16))
+                .with_receive_buffer(Some(small))
+                .with_per_host(Some(u16::try_from(small).unwrap_or(u16::MAX)))
+                .with_adaptive_wait(Some(Duration::from_millis(number)))
+        };
+        let expected = |window, rate, bytes, buffer, per_host, wait| ScanOptions {
+            window,
+            rate: Some(rate),
+            bytes_per_second: Some(bytes),
+            receive_buffer: Some(buffer),
+            per_host: Some(per_host),
+            adaptive_wait: Some(Duration::from_millis(wait)),
+        };
+        assert_eq!(set_all(0), expected(1, 1, 1000, 65_536, 1, 10));
+        assert_eq!(
+            set_all(u64::from(u32::MAX)),
+            expected(
+                1 << 20,
+                10_000_000,
+                10_000_000_000,
+                1 << 30,
+                u16::MAX,
+                60_000
+            )
+        );
+        let none = ScanOptions {
+            window: 32_768,
+            rate: None,
+            bytes_per_second: None,
+            receive_buffer: None,
+            per_host: Some(8),
+            adaptive_wait: None,
+        };
+        assert_eq!(ScanOptions::default(), none);
+    }
+
+    #[test]
     fn a_receive_buffer_has_64_kib_to_1_gib() {
         let given = |bytes| {
             ScanOptions::default()

@@ -694,3 +694,34 @@ impl<C: Conversation> fmt::Debug for Scanner<C> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 5 ms of a rate of datagrams, and 20 ms of a rate of bytes, but at least 64 and 1,500.
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "any time will do")]
+    fn the_bounds_of_the_caller_admit_a_burst_at_once() {
+        let now = Instant::now();
+        let sent = |options: ScanOptions| {
+            let mut bounds = Bounds::new(&options);
+            let of_one_byte = (0..5000).take_while(|_| {
+                let is_free = bounds.blocked_until(now).is_none();
+                bounds.sent(now, 1);
+                is_free
+            });
+            of_one_byte.count()
+        };
+        let datagrams = |rate| sent(ScanOptions::default().with_rate(Some(rate)));
+        assert_eq!([1, 12_800, 100_000].map(datagrams), [64, 64, 500]);
+        let bytes = |rate| sent(ScanOptions::default().with_bytes_per_second(Some(rate)));
+        assert_eq!([1000, 75_000, 100_000].map(bytes), [1500, 1500, 2000]);
+    }
+
+    #[test]
+    fn bytes_on_the_line_include_headers() {
+        let bytes = |peer: &str| with_headers(peer.parse().unwrap(), 100);
+        assert_eq!((bytes("192.0.2.1:5"), bytes("[2001:db8::1]:5")), (128, 148));
+    }
+}

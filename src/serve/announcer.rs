@@ -478,6 +478,18 @@ mod tests {
     }
 
     #[test]
+    fn the_first_32_masters_are_kept() {
+        let now = Instant::now();
+        let masters: Vec<String> = (1..=40).map(|host| format!("192.0.2.{host}:1")).collect();
+        let masters: Vec<&str> = masters.iter().map(String::as_str).collect();
+        let mut announcer = announcer("DarkPlaces", &masters, now);
+        let mut out = Vec::new();
+        let sent = std::iter::from_fn(|| announcer.poll_transmit(now, &mut out));
+        let sent: Vec<String> = sent.map(|heartbeat| heartbeat.to.to_string()).collect();
+        assert_eq!(sent, masters[..32]);
+    }
+
+    #[test]
     fn masters_learn_soon_that_a_server_is_empty_or_full() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);

@@ -587,6 +587,31 @@ mod tests {
         );
     }
 
+    #[test]
+    fn sources_become_regular_while_a_quarter_of_the_burst_is_left() {
+        for (last_reply, is_regular) in [(32 * KIB, true), (32 * KIB + 1, false)] {
+            let (mut guard, now) = (guard(), Instant::now());
+            // Of 128 KiB for anybody at once.
+            for (host, reply) in [
+                ([198, 51, 100, 1], 64 * KIB),
+                ([203, 0, 113, 1], last_reply),
+            ] {
+                ask(&mut guard, now, host.into(), false, reply);
+            }
+            let client = "192.0.2.1".parse().unwrap();
+            for second in [0, 31] {
+                ask(
+                    &mut guard,
+                    now + Duration::from_secs(second),
+                    client,
+                    false,
+                    1,
+                );
+            }
+            assert_eq!(guard.regulars.sources.len() == 1, is_regular);
+        }
+    }
+
     /// Bytes that forged sources may receive after they asked twice in a time without a flood.
     #[test]
     fn regular_sources_receive_no_more_than_their_network() {

@@ -198,6 +198,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_time_and_count_has_its_range_and_default() {
+        let all = |timing: Timing| {
+            let times = [
+                timing.timeout(),
+                timing.reply_wait(0),
+                timing.quiet(),
+                timing.grace(),
+            ];
+            let counts = [timing.retries(), timing.max_steps()];
+            (times.map(|time| time.as_millis()), counts)
+        };
+        let set_all = |time, count| {
+            Timing::default()
+                .with_timeout(time)
+                .with_retry_after(time)
+                .with_quiet(time)
+                .with_grace(time)
+                .with_retries(count)
+                .with_max_steps(count)
+        };
+        assert_eq!(all(set_all(Duration::ZERO, 0)), ([10, 10, 1, 1], [0, 1]));
+        assert_eq!(all(Timing::default()), ([4000, 1200, 300, 100], [2, 16]));
+        assert_eq!(
+            all(set_all(Duration::MAX, u8::MAX)),
+            ([600_000, 60_000, 60_000, 60_000], [20, 64])
+        );
+    }
+
+    #[test]
+    fn a_part_of_a_microsecond_counts_as_one() {
+        let micros = |nanos| Micros::from(Duration::from_nanos(nanos)).get().as_micros();
+        assert_eq!([0, 1, 1000, 1001].map(micros), [0, 1, 1, 2]);
+    }
+
+    #[test]
     fn waits_grow_by_half() {
         let timing = Timing::default().with_retry_after(Duration::from_millis(1000));
         let waits: Vec<u128> = (0..3)
