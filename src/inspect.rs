@@ -272,8 +272,9 @@ mod tests {
     #[test]
     fn every_kind_of_message_is_recognised() {
         use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
-        let datagrams: [(&[u8], Protocol, bool); 12] = [
+        let datagrams: [(&[u8], Protocol, bool); 13] = [
             (br"\status\", GameSpy1, false),
+            (br"\status\xserverquery", GameSpy1, false),
             (br"\basic\\info\", GameSpy1, false),
             (
                 br"\hostname\Srv\numplayers\0\final\\queryid\1.1",

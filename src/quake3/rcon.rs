@@ -814,6 +814,17 @@ mod tests {
     }
 
     #[cfg(feature = "secure-rcon")]
+    #[cfg(feature = "secure-rcon")]
+    #[test]
+    fn a_command_signed_with_the_time_has_six_digits_of_a_second() {
+        let password = Password::new("secret");
+        let query = RconQuery::new(password, "status", RconMode::Time, &Limits::default());
+        let mut request = Vec::new();
+        let time = Duration::new(1_700_000_000, 7_999);
+        query.unwrap().at(time).request(&mut request);
+        assert!(request.ends_with(b" 1700000000.000007 status"));
+    }
+
     #[test]
     fn a_command_signed_with_a_challenge_asks_for_it_first() {
         let password = Password::new("secret");

@@ -558,6 +558,17 @@ mod tests {
         );
     }
 
+    /// 0 is no protocol number.
+    #[test]
+    fn the_protocol_number_of_the_challenge_is_used() {
+        for (named, used) in [(" 7 71", 71), (" 7 1", 1), (" 7 0", 68), ("", 68)] {
+            let mut query = ConnectQuery::new(7).with_form(ConnectForm::Plain);
+            hear(&mut query, &format!("challengeResponse 5{named}"));
+            let sent = String::from_utf8(sent(&mut query)).unwrap();
+            assert!(sent.contains(&format!(r"\protocol\{used}\")), "{sent}");
+        }
+    }
+
     #[test]
     fn darkplaces_gets_a_plain_connect() {
         let mut query = ConnectQuery::new(7).with("name", "Ann").unwrap();

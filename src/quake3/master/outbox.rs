@@ -281,3 +281,21 @@ impl Outbox {
         Some(self.bytes_sent.ready_at(now, &self.byte_rate, longest))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_64_kib_leave_at_once_and_never_fewer_in_a_second() {
+        let rate = |list_bytes_per_second| {
+            let options = Options {
+                list_bytes_per_second,
+                ..Options::default()
+            };
+            Outbox::new(Secret::new([7; 16]), &options).byte_rate
+        };
+        assert_eq!(rate(0), Rate::per_second(65_536, 65_536));
+        assert_eq!(rate(65_537), Rate::per_second(65_537, 65_536));
+    }
+}

@@ -458,6 +458,35 @@ mod tests {
         assert!(registry.len() == 0 && registry.games.is_empty());
     }
 
+    /// A reply that quotes the eleven characters of a master's challenge.
+    #[test]
+    fn a_status_is_listed_if_its_reply_has_what_masters_demand() {
+        use crate::quake3::{Response, respond};
+        use crate::{Limits, Protocol, Requester, Secret};
+        let mut status = ServerStatus::default();
+        (status.name, status.game) = (Some("Srv".into()), Some("Test".into()));
+        (status.player_count, status.max_players) = (Some(1), Some(8));
+        let challenge = Some(&b"0123456789a"[..]);
+        let request = Request::new(Command::GetInfo { challenge });
+        let requester = Requester::new(at("192.0.2.1:5"), Instant::now(), Secret::new([7; 16]));
+        let dark_places = tags(&[]).next().unwrap();
+        let mut listed = 0;
+        for max_reply in 30..200 {
+            let service = Service::from(Protocol::Quake3).with_max_reply(max_reply);
+            let reply = respond(&request, &status, &service, &requester).pop();
+            let is_usable = reply.is_some_and(|reply| {
+                let Ok(response) = Response::parse(&reply, &Limits::default()) else {
+                    return false;
+                };
+                Description::read(response.info(), &dark_places).is_ok()
+            });
+            let is_accepted = check_status("DarkPlaces", &status, &service).is_ok();
+            assert_eq!(is_accepted, is_usable, "{max_reply}");
+            listed += usize::from(is_accepted);
+        }
+        assert!((1..170).contains(&listed));
+    }
+
     #[test]
     fn tags_keep_their_numbers() {
         let own = [("Warsow".to_owned(), "Warsow".to_owned())];

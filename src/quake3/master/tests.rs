@@ -533,6 +533,52 @@ fn clients_of_one_address_get_four_lists_at_once() {
 }
 
 #[test]
+fn at_most_256_requests_and_64_lists_wait() {
+    let mut rig = Rig::new(options());
+    let from = |number: u16| {
+        let [high, low] = number.to_be_bytes();
+        SocketAddr::from(([198, 18, high, low], 27960))
+    };
+    for number in 0..260 {
+        let heartbeat = b"\xff\xff\xff\xffheartbeat DarkPlaces\n";
+        rig.master.handle_datagram(rig.now, from(number), heartbeat);
+        let getservers = b"\xff\xff\xff\xffgetservers Test 5";
+        rig.master
+            .handle_datagram(rig.now, from(number), getservers);
+    }
+    let stats = rig.master.stats();
+    assert_eq!((stats.heartbeats, stats.heartbeats_refused), (256, 4));
+    assert_eq!((stats.lists, stats.lists_refused), (64, 196));
+}
+
+#[test]
+fn a_server_is_in_no_list_from_the_end_of_its_fifteen_minutes_on() {
+    let mut rig = Rig::new(options());
+    assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
+    let mut count = |more| {
+        rig.now += more;
+        let list = rig.list(CLIENT, "getservers Test 5 full empty");
+        list.unwrap().len()
+    };
+    let last = Duration::from_secs(900) - Duration::from_nanos(1);
+    assert_eq!([last, Duration::from_nanos(1)].map(&mut count), [1, 0]);
+}
+
+#[test]
+fn expired_servers_are_removed_every_ten_seconds() {
+    let mut rig = Rig::new(options());
+    let start = rig.now;
+    assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
+    for second in [10, 20] {
+        assert_eq!(
+            rig.master.poll_timeout(),
+            Some(start + Duration::from_secs(second))
+        );
+        rig.pass(Duration::from_secs(10));
+    }
+}
+
+#[test]
 fn a_server_stays_for_fifteen_minutes_after_its_last_proof() {
     let mut rig = Rig::new(options());
     assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));

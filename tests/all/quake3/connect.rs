@@ -530,9 +530,9 @@ fn a_server_of_this_crate_refuses_a_client() {
             queryport::quake3::respond(&request, &status, &service, &requester)
         });
         let refusal = played.result.unwrap().answer.unwrap_err();
-        assert!(
-            refusal.to_string().contains("takes no players"),
-            "{refusal}"
+        assert_eq!(
+            refusal.to_string(),
+            "the server refused: This server takes no players, it answers queries."
         );
     }
 }

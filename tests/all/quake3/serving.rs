@@ -242,7 +242,7 @@ fn replies_are_no_longer_than_asked_for() {
     full.players = (0..255)
         .map(|n| Player::new(format!("player number {n}")))
         .collect();
-    for most in [60, 200, 500, 1396, 8192] {
+    for most in (60..500).chain([1396, 8192]) {
         let mut service = Service::from(Protocol::Quake3);
         service = service.with_max_reply(most);
         for body in [&b"getstatus x"[..], b"getinfo x"] {

@@ -156,17 +156,21 @@ fn a_recorded_status_of_quake_world_in_two_datagrams_is_joined() {
 
 #[test]
 fn a_status_of_quake_2_that_is_nearly_full_may_lack_players() {
-    let with = |length: usize, slots: &str| {
+    let with_line = |line: &str, length: usize, slots: &str| {
         let head = format!("\\maxclients\\{slots}\\k\\");
-        let line = "1 2 \"Ann\"\n";
         let value = "v".repeat(length - head.len() - line.len() - 1);
         let text = format!("{head}{value}\n{line}");
         let datagram = [b"\xff\xff\xff\xffprint\n", text.as_bytes()].concat();
         answer(&[&datagram]).completeness()
     };
+    let with = |length, slots| with_line("1 2 \"Ann\"\n", length, slots);
     assert!(with(1320, "8").is_complete());
     assert!(with(1321, "8").lacks(Part::End));
     assert!(with(1321, "1").is_complete(), "every slot is taken");
+    // Alien Arena, which has longer replies.
+    let with = |length| with_line("1 2 \"Ann\" \"192.0.2.1:5\" 1\n", length, "8");
+    assert!(with(2720).is_complete());
+    assert!(with(2721).lacks(Part::End));
 }
 
 #[test]
@@ -572,6 +576,27 @@ fn a_datagram_beyond_a_limit_is_rejected_with_the_limit() {
     assert_eq!(error.kind, limit);
     let error = Answer::from_datagrams([&long], &limits).unwrap_err();
     assert_eq!(error.kind, limit);
+    // Besides the first, which has no space for another line.
+    let limits = Limits::default().with_max_fragments(2);
+    let mut query = StatusQuery::new(7, &options.with_limits(limits));
+    let first = format!("\\map\\{}\n", "m".repeat(1300));
+    let mut receive =
+        |text: &str| query.receive(&[b"\xff\xff\xff\xffn", text.as_bytes(), b"\0"].concat());
+    for text in [
+        &first[..],
+        "1 0 0 0 \"a\" \"\" 0 0\n",
+        "2 0 0 0 \"b\" \"\" 0 0\n",
+    ] {
+        assert_eq!(receive(text).map_done(), Some(Wait::Grace));
+    }
+    let Verdict::Rejected(error) = receive("3 0 0 0 \"c\" \"\" 0 0\n") else {
+        panic!()
+    };
+    let limit = ParseErrorKind::Limit {
+        what: "fragments",
+        limit: 2,
+    };
+    assert_eq!(error.kind, limit);
 }
 
 trait WaitOf {
@@ -688,6 +713,48 @@ fn flags_choose_the_parts_of_a_status() {
         (lines(b"1"), lines(b"3"), lines(b"0"), lines(b"23")),
         (0, 2, 2, 2)
     );
+}
+
+/// The flags of MVDSV (QW-Group/mvdsv, src/sv_main.c, `SVC_Status`).
+#[test]
+fn flags_choose_the_players_and_their_fields() {
+    let mut status = status(0);
+    let player = |name: &str, score: &str, bot| {
+        let mut player = Player::new(name);
+        (player.ping, player.bot) = (Some(20), bot);
+        for (key, value) in [("score", score), ("team", "red"), ("login", "ann")] {
+            player.extra.push(key, value);
+        }
+        player
+    };
+    status.players = [player("A", "", Some(false)), player("W", "S", Some(true))].into();
+    let lines = |flags: u32| {
+        let flags = flags.to_string();
+        let mut request = Vec::new();
+        let command = Command::Status {
+            flags: Some(flags.as_bytes()),
+        };
+        Request::new(command).encode(&mut request).unwrap();
+        let request = Request::parse(&request).unwrap();
+        let service = Service::new(Engine::QuakeWorld);
+        let replies = quake3::respond(&request, &status, &service, &requester());
+        String::from_utf8_lossy(&replies[0][5..])
+            .trim_start_matches('\n')
+            .trim_end_matches('\0')
+            .to_owned()
+    };
+    for (flags, expected) in [
+        (2, "1 0 0 20 \"A\" \"\" 0 0\n"),
+        (4, "2 -9999 0 -20 \"\\s\\W\" \"\" 0 0\n"),
+        (4 + 8, "2 S 0 20 \"W\" \"\" 0 0\n"),
+        (2 + 16, "1 0 0 20 \"A\" \"\" 0 0 \"red\"\n"),
+        (2 + 32, "1 0 0 20 \"A\" \"\" 0 0\n"),
+        (2 + 64, "1 0 0 20 \"A\" \"\" 0 0 \"ann\"\n"),
+        (2 + 128, "1 0 0 20 \"A\" \"\" 0 0 \"h\"\n"),
+        (4 + 8 + 128, "2 S 0 20 \"W\" \"\" 0 0 \"b\"\n"),
+    ] {
+        assert_eq!(lines(flags), expected, "{flags}");
+    }
 }
 
 /// Clients recognise a status by the first `\` (QW-Group/ezquake-source, src/EX_browser_net.c;
