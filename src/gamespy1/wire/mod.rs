@@ -336,6 +336,12 @@ mod tests {
             name(br"\player_3\a\b\frags_4\7"),
             (&br"a\b"[..], None, Some(&b"7"[..]))
         );
+        // Up to seven further texts.
+        assert_eq!(
+            name(br"\player_3\a\b\c\d\e\f\g\h\frags_3\7"),
+            (&br"a\b\c\d\e\f\g\h"[..], Some(&b"7"[..]), None)
+        );
+        assert_eq!(name(br"\player_3\a\b\c\d\e\f\g\h\i\j\frags_3\7").0, b"a");
         // Ordinary rows are left alone.
         assert_eq!(
             name(br"\player_3\\frags_3\7"),

@@ -181,6 +181,8 @@ fn echo_and_properties_are_off_by_default() {
             (24, (1, &b"Male Commando"[..])),
             "rows from 1"
         );
+        let longest = [b'x'; 50];
+        assert_eq!(ask(Command::Echo(&longest)).echo().unwrap().1, longest);
         assert!(is_silent(&[Command::Echo(&[b'x'; 51])], service.clone()));
     }
 }
@@ -339,6 +341,29 @@ fn served(status: &ServerStatus, engine: Engine) -> (Vec<Bytes>, ServerStatus) {
     let datagrams: Vec<Bytes> = replies.into_iter().collect();
     let answer = Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).unwrap();
     (datagrams, answer.to_status())
+}
+
+/// `\queryid\4294967295.32\final\` has 29 bytes.
+#[test]
+fn a_datagram_has_space_for_the_longest_end() {
+    for (engine, max_datagram) in [(Engine::Unreal, 1000), (Engine::Qr1, 1349)] {
+        let mut numbered = requester(CLIENT);
+        numbered.number = u64::MAX;
+        let longest = (0..1400).map(|length| {
+            let mut status = ServerStatus::default();
+            status.rules.push("k", &"v".repeat(length));
+            let request = Request::new(&[Command::Rules]);
+            let service = Service::new(engine);
+            let replies = queryport::gamespy1::respond(&request, &status, &service, &numbered);
+            let body = |reply: &Bytes| {
+                let mut parts = reply.windows(4).rev();
+                let value_end = parts.position(|part| part == b"vvvv");
+                value_end.map_or(0, |after| reply.len() - after)
+            };
+            replies.iter().map(body).max().unwrap_or_default()
+        });
+        assert_eq!(longest.max(), Some(max_datagram - 30), "{engine:?}");
+    }
 }
 
 #[test]

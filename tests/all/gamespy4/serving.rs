@@ -170,6 +170,19 @@ fn server_keys_continue_in_a_second_datagram() {
     }
 }
 
+/// A rule that fills a datagram exactly would leave no space for the end of the section.
+#[test]
+fn a_rule_of_any_length_keeps_datagrams_below_their_maximum() {
+    for length in 900..1200 {
+        let mut served = status(1, 0);
+        served.rules.push("long", &"v".repeat(length));
+        let replies = ask(Selection::ALL, &served, Engine::Battlefield2);
+        let longest = replies.iter().map(Bytes::len).max();
+        assert!(longest <= Some(MAX_DATAGRAM), "{length}: {longest:?}");
+        assert!(decode(replies).unwrap().completeness().is_complete());
+    }
+}
+
 /// Rules go one by one, in their order, as many as fit, and never displace players.
 #[test]
 fn a_reply_over_its_bound_has_the_rules_that_fit_and_is_incomplete() {
@@ -227,7 +240,12 @@ fn a_rule_that_does_not_fit_displaces_no_other() {
 fn every_text_that_is_cut_makes_the_reply_incomplete() {
     let long = |length| Some("x".repeat(length).into());
     type Change<'a> = &'a dyn Fn(&mut ServerStatus, usize);
-    let changes: [(Change<'_>, usize, &[Engine]); 8] = [
+    let changes: [(Change<'_>, usize, &[Engine]); 9] = [
+        (
+            &|status, length| status.rules.push(&"k".repeat(length), "x"),
+            100,
+            &ENGINES,
+        ),
         (&|status, length| status.name = long(length), 1200, &ENGINES),
         (&|status, length| status.map = long(length), 1200, &ENGINES),
         (
@@ -288,6 +306,21 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
     (served.name, served.version) = (Some("é".repeat(700).into()), Some("1.8".into()));
     let answer = decode(ask(Selection::ALL, &served, Engine::Minecraft)).unwrap();
     assert!(answer.completeness().is_complete() && answer.get("hostname").unwrap().len() == 700);
+}
+
+/// As GameSpy's own code.
+#[test]
+fn a_table_begins_in_a_datagram_with_space_for_100_bytes() {
+    let mut unused = BTreeSet::new();
+    for length in 1000..1200 {
+        let mut served = status(1, 0);
+        served.name = Some("n".repeat(length).into());
+        let replies = ask(Selection::ALL, &served, Engine::Qr2);
+        if replies.len() > 1 && replies[1][15..].starts_with(b"\x01player_\0\0") {
+            unused.insert(MAX_DATAGRAM - replies[0].len());
+        }
+    }
+    assert_eq!(unused.last(), Some(&99));
 }
 
 #[test]
@@ -357,6 +390,22 @@ fn the_row_of_a_team_is_its_number() {
             [(Some(1), &b"MEC"[..]), (Some(2), b"US")],
             "{engine:?}"
         );
+    }
+}
+
+#[test]
+fn two_rows_may_stay_empty_before_a_team() {
+    for (engine, first) in [(Engine::Qr2, 1), (Engine::UnrealTournament3, 0)] {
+        for (empty_rows, is_sent) in [(2, true), (3, false)] {
+            let mut served = status(1, 0);
+            let mut alone = Team::default();
+            (alone.id, alone.name) = (Some(first + empty_rows), Some("alone".into()));
+            served.teams = vec![alone];
+            let read = decode(ask(Selection::ALL, &served, engine)).unwrap();
+            let teams = read.to_status().teams;
+            let mut names = teams.iter().filter_map(|team| team.name.as_ref());
+            assert_eq!(names.any(|name| *name == "alone"), is_sent, "{engine:?}");
+        }
     }
 }
 
@@ -508,6 +557,13 @@ fn minecraft_is_answered_as_by_its_own_server() {
     assert_eq!(
         basic,
         [&b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"[..]]
+    );
+    let mut without_port = served.clone();
+    without_port.game_port = None;
+    assert_eq!(
+        ask(Selection(&[]), &without_port, Engine::Minecraft),
+        basic,
+        "the default port"
     );
     let full = b"\0\x01\x02\x03\x04splitnum\0\x80\0\
         hostname\0A Minecraft Server\0gametype\0SMP\0game_id\0MINECRAFT\0version\x001.20.4\0plugins\0\0map\0world\0\
