@@ -13,6 +13,7 @@
 mod serve;
 mod sessions;
 mod siblings;
+mod tracker;
 
 use kit::list_servers::alterware;
 use kit::terminal::Terminal;
@@ -966,7 +967,7 @@ fn an_interrupted_scan_has_a_status_of_its_own() {
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let (code, _, err) = judge(&["scan"], &process::finish(child));
     assert!(
-        code == Some(130) && err.contains("interrupted; to go on"),
+        code == Some(130) && err.ends_with("  interrupted; to go on:  --skip 0\n"),
         "{err}"
     );
     std::fs::remove_file(file).unwrap();
@@ -985,7 +986,8 @@ fn an_interrupted_browser_without_a_screen_has_a_status_of_its_own() {
     silent.recv(&mut buffer).unwrap();
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let (code, _, err) = judge(&run, &process::finish(child));
-    assert!(code == Some(130) && err.contains("interrupted"), "{err}");
+    let words = "interrupted: 0 of 0 servers answered so far\n";
+    assert_eq!((code, err.as_str()), (Some(130), words));
     std::fs::remove_file(file).unwrap();
 }
 
@@ -1115,12 +1117,91 @@ fn the_last_list_of_a_game_is_taken_for_the_same_scope_only() {
     };
     let any = judge(&["any"], &scan("any"));
     assert!(any.0 == Some(0) && any.1.lines().count() == 1, "{any:?}");
+    let words = "1 servers of OpenArena from the last answers of its list servers\n";
+    assert!(any.2.starts_with(words), "{any:?}");
     let public = judge(&["public"], &scan("public"));
     assert!(
         !public.1.contains("127.0.0.1") && !public.2.contains("last answers"),
         "{public:?}"
     );
     std::fs::remove_dir_all(cache).unwrap();
+}
+
+#[test]
+fn rows_of_a_scan_have_as_many_columns_as_the_terminal() {
+    let info = r"\mapname\a_map_of_22_characters\sv_hostname\Srv";
+    let file = list("columns", &format!("quake3 {}\n", quake3_server(info)));
+    for (columns, words) in [
+        (59, "   0/?   Srv"),
+        (60, " ms   0/?   a_map_of_22… Srv"),
+        (99, " ms   0/?   a_map_of_22… Srv"),
+        (100, " ms   0/?   a_map_of_22_charact… Srv"),
+    ] {
+        let rows = on_a_terminal_of(&["scan", &file], "xterm", columns);
+        assert!(rows[0].ends_with(words), "{columns}: {rows:#?}");
+        assert_eq!(rows[0].contains(" ms "), columns >= 60, "{rows:#?}");
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_recorded_query_says_how_it_was_made_and_how_it_ended() {
+    let (mut child, _out, line) = started(&["serve", "quake3", "0"]);
+    let address = line.trim().rsplit(' ').next().unwrap();
+    let run = |further: &[&str]| {
+        let file = list("record", "");
+        let run = [&["query", "quake3", address, "--record", &file], further].concat();
+        let (code, out, err) = output(&run);
+        assert_eq!(code, Some(0), "{out}{err}");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::remove_file(file).unwrap();
+        let remarks = text.lines().filter(|line| line.starts_with('#'));
+        let remarks = remarks.filter(|line| !line.starts_with("# nonce "));
+        remarks.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let remarks = |detail, timeout, retries| {
+        [
+            "# protocol quake3".to_owned(),
+            format!("# detail {detail}"),
+            format!("# timeout {timeout}"),
+            format!("# retries {retries}"),
+            "# outcome complete".to_owned(),
+        ]
+    };
+    assert_eq!(run(&[]), remarks("full", 4, 2));
+    let short = ["--short", "--timeout", "3", "--retries", "1"];
+    assert_eq!(run(&short), remarks("short", 3, 1));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn the_monitor_begins_with_what_it_watches_and_where() {
+    let run = [
+        "monitor",
+        "--listen",
+        "127.0.0.1:0",
+        "quake3",
+        "127.0.0.1:9",
+    ];
+    let (child, _out, line) = started(&run);
+    let address = line
+        .split("http://")
+        .nth(1)
+        .unwrap()
+        .split('/')
+        .next()
+        .unwrap();
+    let words = "watching 1 server; status on http://ADDRESS/, metrics on http://ADDRESS/metrics\n";
+    assert_eq!(line, words.replace("ADDRESS", address));
+    let (code, _, err) = {
+        let run = ["monitor", "--listen", address];
+        output(&run)
+    };
+    let words = format!("cannot listen on {address}: address already in use\n");
+    assert_eq!((code, err), (Some(1), words));
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
 }
 
 #[test]
@@ -1452,6 +1533,10 @@ fn the_table_of_games_has_a_header_and_fits_a_terminal() {
             assert!(line.chars().count() <= usize::from(columns), "{line:?}");
         }
     }
+    let [narrow, wide] = [69, 70].map(|columns| on_a_terminal_of(&["games"], "xterm", columns));
+    assert_eq!(narrow[0], "id                     name");
+    let titles = "id                     protocol  port query  lists certainty  name";
+    assert_eq!(wide[0], titles);
     let (_, out, _) = output(&["games"]);
     assert!(!out.starts_with("id "), "no header for a program");
 }

@@ -9,11 +9,11 @@
 //! = 2                          the exit status
 //! ```
 //!
-//! Names in braces are servers of this file. Numbers that vary are left out of the output.
+//! After `--example`, the program is a built example. Names in braces are servers of this file. Numbers that vary are left out of the output.
 
 use std::io::Write;
 use std::net::{SocketAddr, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use kit::process;
@@ -48,6 +48,27 @@ fn check(name: &str, least: usize) {
         });
     }
     kit::assert_listed(&file, &found);
+}
+
+/// The folder of the built examples.
+pub(crate) fn examples() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_queryport")).with_file_name("examples")
+}
+
+/// Whether these examples are built, and later than their source was changed.
+pub(crate) fn are_built(names: &[&str]) -> bool {
+    let changed = |file: &Path| std::fs::metadata(file).ok()?.modified().ok();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let is_built = |name: &&str| {
+        let source = [format!("{name}.rs"), format!("{name}/main.rs")];
+        let written = source.iter().find_map(|file| changed(&folder.join(file)));
+        written < changed(&examples().join(name))
+    };
+    let are_built = names.iter().all(is_built);
+    if !are_built {
+        kit::not_checked("outputs of the examples, which are not built");
+    }
+    are_built
 }
 
 /// A command of a session.
@@ -90,12 +111,16 @@ fn run(step: &Step, servers: &[(&'static str, SocketAddr)]) -> String {
         }
         text
     };
-    let line = step.line.strip_suffix(" | sort").unwrap_or(&step.line);
+    let (line, then) = step.line.split_once(" | ").unwrap_or((&step.line, ""));
     let words = words(&named(line));
     let is_variable = |word: &&String| word.starts_with("QUERYPORT_");
     let variables = words.iter().take_while(is_variable);
     let arguments = words.iter().skip_while(is_variable);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_queryport"));
+    let mut arguments = arguments.peekable();
+    let mut command = match arguments.next_if(|word| *word == "--example") {
+        Some(_) => Command::new(examples().join(arguments.next().unwrap())),
+        None => Command::new(env!("CARGO_BIN_EXE_queryport")),
+    };
     command
         .args(arguments)
         .envs(variables.filter_map(|word| word.split_once('=')))
@@ -119,10 +144,14 @@ fn run(step: &Step, servers: &[(&'static str, SocketAddr)]) -> String {
         without_numbers(&text)
     };
     let mut out = printed(output.stdout);
-    if line != step.line {
+    if then == "sort" {
         let mut lines: Vec<&str> = out.lines().collect();
         lines.sort_unstable();
         out = lines.join("\n");
+    } else if then == "fmt" {
+        // Only with some features, the help is wrapped.
+        let words: Vec<&str> = out.split_whitespace().collect();
+        out = words.join(" ").replace(" --", "\n--");
     }
     let err = without_usage(&printed(output.stderr));
     let mut text = format!("{}$ {}\n", step.remarks, step.line);
@@ -143,8 +172,13 @@ fn marked(mark: &str, text: &str) -> String {
 /// A complaint without the usage, which `--help` shows too.
 fn without_usage(text: &str) -> String {
     let is_usage = |part: &&str| part.starts_with("Usage: ") || part.starts_with("For more ");
-    let parts = text.split("\n\n").filter(|part| !is_usage(part));
-    parts.collect::<Vec<_>>().join("\n\n")
+    let mut parts = text.split("\n\n");
+    let first = parts.next().unwrap_or_default();
+    let others = parts.filter(|part| !is_usage(part));
+    std::iter::once(first)
+        .chain(others)
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 /// The words of a command line. Quotes keep spaces in a word.
@@ -175,13 +209,14 @@ fn without_numbers(text: &str) -> String {
 }
 
 /// The words before numbers that vary.
-const AFTER: [&str; 8] = [
+const AFTER: [&str; 9] = [
     "\"rtt\":",
     "\"elapsed\":",
     "rtt'=",
     " asked in ",
     " s, ",
     " at port ",
+    ", qport ",
     "challenge = ",
     "\"challenge\",\"",
 ];
@@ -248,6 +283,11 @@ const QUAKE3: &[u8] = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\^1Red Srv
 const TERROR: &[u8] = b"\xff\xff\xff\xffstatusResponse\n\\version\\ioQ3 1.35 urt 4.3.4\
     \\gamename\\q3urt43\\mapname\\ut4_abbey\\sv_hostname\\Srv\n";
 const WHOLE: &[u8] = br"\gamename\ut\hostname\Srv\mapname\DM-Deck16\queryid\1.1\final\";
+const PROVED: &str =
+    r"\gamename\ut\location\7\player_0\Ann\frags_0\3\echo\x\validate\{v}\queryid\1.1\final\";
+const INFO: &[u8] =
+    b"\xff\xff\xff\xffinfoResponse\n\\protocol\\68\\hostname\\Srv\\mapname\\q3dm17\\clients\\1";
+const CHALLENGE: &[u8] = b"\xff\xff\xff\xffchallengeResponse 4711";
 const GETSTATUS: &[u8] = b"\xff\xff\xff\xffgetstatus";
 const PRINT: &[u8] = b"\xff\xff\xff\xffprint\n";
 
@@ -270,6 +310,27 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
         (&b"\xff\xff\xff\xffgetservers "[..], list("getservers")),
         (b"\xff\xff\xff\xffgetserversExt ", list("getserversExt")),
     ];
+    let said = |words: &'static [u8], text: &str| (words, [PRINT, text.as_bytes()].concat());
+    let console = vec![
+        said(b"\xff\xff\xff\xffrcon x status", "a line\n"),
+        said(b"\xff\xff\xff\xffrcon x quit", "bye\n"),
+    ];
+    let slots = |reply: &[u8]| {
+        vec![
+            (&b"\xff\xff\xff\xffgetinfo"[..], INFO.to_vec()),
+            (b"\xff\xff\xff\xffgetchallenge", CHALLENGE.to_vec()),
+            (
+                b"\xff\xff\xff\xffconnect",
+                [b"\xff\xff\xff\xff", reply].concat(),
+            ),
+        ]
+    };
+    let (game, full) = (
+        slots(b"connectResponse"),
+        slots(b"print\nServer is full.\n"),
+    );
+    let key = queryport::GameKey::new("abcdef").unwrap();
+    let proved = PROVED.replace("{v}", &key.validate(b"ABCDEF").unwrap());
     // Nothing listens at this port any more.
     let closed = UdpSocket::bind("127.0.0.1:0").unwrap();
     vec![
@@ -282,10 +343,10 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
         ("both", server(both)),
         ("silent", server(Vec::new())),
         ("noise", server(reply(b"", b"noise"))),
-        (
-            "console",
-            server(reply(b"", &[PRINT, b"a line\n"].concat())),
-        ),
+        ("console", server(console)),
+        ("proved", server(reply(b"\\", proved.as_bytes()))),
+        ("game", server(game)),
+        ("full", server(full)),
         (
             "refusing",
             server(reply(b"", &[PRINT, b"Bad rconpassword.\n"].concat())),
@@ -301,15 +362,33 @@ fn every_help_has_the_listed_options_defaults_and_examples() {
 
 #[test]
 fn every_wrong_command_line_has_the_listed_message() {
-    check("wrong.txt", 60);
+    check("wrong.txt", 80);
 }
 
 #[test]
 fn every_command_prints_the_listed_lines() {
-    check("output.txt", 60);
+    check("output.txt", 70);
 }
 
 #[test]
 fn every_embedded_server_is_printed_as_listed() {
     check("embedded.txt", 2);
+}
+
+#[test]
+fn every_example_prints_the_listed_lines() {
+    let names = [
+        "bot",
+        "bot_blocking",
+        "connect",
+        "fifth_protocol",
+        "game_server",
+        "inspect",
+        "mock",
+        "sans_io_std",
+        "tracker",
+    ];
+    if are_built(&names) {
+        check("examples.txt", 25);
+    }
 }
