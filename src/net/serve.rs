@@ -319,18 +319,22 @@ mod tests {
     use crate::protocol::Protocol;
     use crate::session::Handled;
 
-    /// Answers the canonical form of an address, as a master does.
-    struct Answer(Option<SocketAddr>);
+    /// Answers the canonical form of an address, as a master does, with the length of the request.
+    struct Answer(Option<(SocketAddr, usize)>);
 
     impl Machine for Answer {
         fn poll_transmit(&mut self, _: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-            let to = self.0.take()?;
-            out.push(b'x');
-            Some(Transmit { to, len: 1 })
+            let (to, length) = self.0.take()?;
+            let text = length.to_string();
+            out.extend_from_slice(text.as_bytes());
+            Some(Transmit {
+                to,
+                len: text.len(),
+            })
         }
 
-        fn handle_datagram(&mut self, _: Instant, from: SocketAddr, _: &[u8]) -> Handled {
-            self.0 = Some(canonical(from));
+        fn handle_datagram(&mut self, _: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+            self.0 = Some((canonical(from), datagram.len()));
             Handled::Request(Protocol::Quake3)
         }
 
@@ -358,6 +362,31 @@ mod tests {
         tokio::select! {
             failed = serve(&sockets, Answer(None)) => panic!("{failed:?}"),
             received = client.recv(&mut reply) => assert_eq!(received.unwrap(), 1),
+            () = tokio::time::sleep(Duration::from_secs(5)) => panic!("no reply"),
+        }
+    }
+
+    #[tokio::test]
+    async fn of_a_request_2048_bytes_are_read() {
+        let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
+        let client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        client
+            .connect(sockets[0].local_addr().unwrap())
+            .await
+            .unwrap();
+        let exchange = async {
+            let mut read = Vec::new();
+            for length in [2047, 2048, 2049] {
+                client.send(&vec![b'?'; length]).await.unwrap();
+                let mut reply = [0; 9];
+                let length = client.recv(&mut reply).await.unwrap();
+                read.push(String::from_utf8_lossy(&reply[..length]).into_owned());
+            }
+            read
+        };
+        tokio::select! {
+            failed = serve(&sockets, Answer(None)) => panic!("{failed:?}"),
+            read = exchange => assert_eq!(read, ["2047", "2048", "2048"]),
             () = tokio::time::sleep(Duration::from_secs(5)) => panic!("no reply"),
         }
     }
