@@ -483,35 +483,93 @@ mod tests {
     #[test]
     fn a_port_that_cannot_be_used_has_advice() {
         for (kind, advice) in [
-            (io::ErrorKind::AddrInUse, "another program uses the port"),
+            (
+                io::ErrorKind::AddrInUse,
+                "another program uses the port: stop it, or give another port",
+            ),
             (
                 io::ErrorKind::PermissionDenied,
-                "below 1024 need privileges",
+                "ports below 1024 need privileges: give another port",
             ),
-            (io::ErrorKind::AddrNotAvailable, "does not have the address"),
+            (
+                io::ErrorKind::AddrNotAvailable,
+                "this machine does not have the address",
+            ),
+            (io::ErrorKind::OutOfMemory, "out of memory"),
         ] {
             let message = cannot_listen("127.0.0.1:80", &kind.into());
-            assert!(message.contains(advice), "{message}");
+            assert_eq!(
+                message,
+                format!("cannot listen on UDP 127.0.0.1:80: {advice}")
+            );
+        }
+    }
+
+    #[test]
+    fn character_sets_have_the_names_that_help_lists() {
+        use queryport::model::Charset;
+        for (name, expected) in [
+            ("windows-1251", Charset::Utf8OrWindows1251),
+            ("Windows-1252", Charset::Utf8OrWindows1252),
+            ("LATIN-1", Charset::Utf8OrLatin1),
+        ] {
+            assert_eq!(charset(name), Ok(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_server_has_at_most_300_bytes() {
+        let name = |bytes| "x".repeat(bytes);
+        assert!(server(&name(300)).is_ok() && server(&name(301)).is_err());
+    }
+
+    #[test]
+    fn addresses_of_this_machine_have_a_port_or_none() {
+        for (text, address) in [
+            ("192.0.2.1", "192.0.2.1:0"),
+            ("192.0.2.1:5", "192.0.2.1:5"),
+            ("2001:db8::1", "[2001:db8::1]:0"),
+            ("[2001:db8::1]", "[2001:db8::1]:0"),
+            ("[2001:db8::1]:5", "[2001:db8::1]:5"),
+        ] {
+            let found = local_address(text).map(|address| address.to_string());
+            assert_eq!(found.as_deref(), Ok(address), "{text}");
         }
     }
 
     #[test]
     fn names_of_other_tools_have_advice() {
         for (names, advice) in [
-            (&["gamespy", "gs1"][..], "gamespy1 here"),
-            (&["gamespy2", "GameSpy 3", "gs3", "gs4"], "gamespy4 here"),
-            (&["q3", "id-tech-3"], "quake3 here"),
-            (&["unreal", "unrealengine2"], "ut2004 or"),
-            (&["a2s", "valve", "source", "steam", "rust"], "A2S"),
+            ("gamespy gs1 GameSpy", "the protocol is gamespy1 here"),
+            (
+                "gamespy2 gs2",
+                "the protocol is gamespy4 here; give the name of a game, such as halo, to use GameSpy v2",
+            ),
+            (
+                "gamespy3 gs3 gs4 GameSpy-3",
+                "the protocol is gamespy4 here; other tools call it gamespy3 too",
+            ),
+            ("q3 idtech3 id-tech-3", "the protocol is quake3 here"),
+            (
+                "unreal unrealengine2 Unreal_Engine:2",
+                "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here",
+            ),
+            ("a2s valve source steam", VALVE),
+            (
+                "7daystodie 7d2d ark arma3 conanexiles counterstrike counterstrike2 cs cs16 cs2 csgo css \
+                 dayz garrysmod gmod halflife halflife2 hl hl2 hl2dm insurgency l4d l4d2 left4dead \
+                 left4dead2 rust squad teamfortress2 tf2 unturned valheim zomboid cs1.6 half-life",
+                VALVE,
+            ),
         ] {
-            for name in names {
-                let found = other_name(name);
-                assert!(
-                    found.is_some_and(|found| found.contains(advice)),
-                    "{name}: {found:?}"
-                );
+            for name in names.split_whitespace() {
+                assert_eq!(other_name(name), Some(advice), "{name}");
             }
         }
+        assert_eq!(
+            VALVE,
+            "it speaks Valve's A2S, which this program does not; see examples/fifth_protocol"
+        );
         assert_eq!(other_name("minecraft"), None);
     }
 }

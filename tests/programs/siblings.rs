@@ -174,6 +174,20 @@ fn the_siblings_are_found_on_the_local_network() {
         assert!(name.starts_with("queryport embedded "), "{answer}");
         assert_eq!(answer["answer"]["completeness"], "complete", "{answer}");
         assert!(answers.next().is_none(), "{game} was found twice");
+        let (code, out, err) = output(&search[..search.len() - 1]);
+        assert_eq!(code, Some(0), "{game}: {out}{err}");
+        let titles =
+            "address                protocol  game             players  map              name";
+        assert_eq!(out.lines().next(), Some(titles));
+        let row = out
+            .lines()
+            .find(|line| line.starts_with(&address.to_string().replace("0.0.0.0", "127.0.0.1")));
+        assert!(
+            row.is_some_and(
+                |row| row.contains("  queryport embedded ") || row.contains(" queryport embedded ")
+            ),
+            "{out}"
+        );
         child.kill().unwrap();
         child.wait().unwrap();
     });

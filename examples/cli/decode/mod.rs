@@ -416,3 +416,34 @@ fn read(file: &str) -> Result<Vec<u8>, Failure> {
         message: format!("cannot be read: {}", command_line::message(&error)),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capture_without_a_known_protocol_says_what_it_has() {
+        let words = [0, 1, 2].map(no_known_flow);
+        assert_eq!(
+            words,
+            [
+                "the capture has no whole UDP datagram",
+                "the only UDP flow is of no known protocol",
+                "none of 2 UDP flows is of a known protocol"
+            ]
+        );
+    }
+
+    #[test]
+    fn dialects_count_as_their_protocols() {
+        for (name, protocol) in [
+            ("gamespy2", Protocol::GameSpy4),
+            ("quake2", Protocol::Quake3),
+            ("quakeworld", Protocol::Quake3),
+            ("hexenworld", Protocol::Quake3),
+            ("ut2004", Protocol::Ut2004),
+        ] {
+            assert_eq!(protocol_of(name), Ok(protocol), "{name}");
+        }
+    }
+}

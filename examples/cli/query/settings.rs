@@ -117,6 +117,8 @@ mod tests {
             "Vehicle Capture the Flag on VCTF-Suspense, to 3, 20 minutes, 2 bots (Adept), pure, forced respawn, \
              mutators: BigHead, LowGrav, custom mutators: NoTags, X"
         );
+        let secret = [("s32779", "0"), ("s7", "1"), ("s6", "0")];
+        assert_eq!(line_of(&secret), "Deathmatch, password");
         assert_eq!(
             line_of(&[
                 ("p268435703", "0"),
@@ -150,6 +152,8 @@ mod tests {
             ),
             ("UTGameContent.UTOnslaughtGame_Content", "Warfare"),
             ("UTGame.UTDuelGame", "Duel"),
+            ("UTGreedGame", "Greed"),
+            ("UTBetrayalGame", "Betrayal"),
         ] {
             assert_eq!(mode_of_class(class), Some(mode), "{class}");
         }
