@@ -98,6 +98,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn without_a_home_folder_there_are_no_favourites() {
+        let favourites = Favourites { path: None };
+        assert!(favourites.read().unwrap().is_empty());
+        let favourite = (Protocol::Quake3.into(), "192.0.2.1:27960".to_owned());
+        let error = favourites.write(&favourite, true).unwrap_err();
+        assert_eq!(error.to_string(), "there is no home folder");
+    }
+
+    #[test]
     fn a_favourite_is_one_line_and_the_others_stay() {
         let folder =
             std::env::temp_dir().join(format!("queryport-favourites-{}", std::process::id()));

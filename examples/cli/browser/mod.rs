@@ -167,7 +167,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     }
     browser.kept_in = kept.path().filter(|_| farm.is_none()).map(short);
     let favourites = farm.is_none().then_some(kept);
-    let interval = Duration::from_secs_f64(arguments.refresh.unwrap_or(10.0));
+    let interval = interval(arguments.refresh);
     let depth = Depth::of_terminal();
     terminal::run(Program {
         browser,
@@ -177,6 +177,11 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         interval,
     })
     .await
+}
+
+/// The time between two refreshes: of `--refresh`, or of the key `a`.
+fn interval(refresh: Option<f64>) -> Duration {
+    Duration::from_secs_f64(refresh.unwrap_or(10.0))
 }
 
 /// The path as a shell has it.

@@ -156,6 +156,10 @@ mod tests {
         // Then nothing more: the rate falls, and no estimate is left.
         for tick in 5..40 {
             progress.note(at(tick * 250));
+            // The results are older than three seconds.
+            let is_old = tick >= 16;
+            let rate = progress.rate(at(tick * 250));
+            assert_eq!(rate == Some(0.0), is_old, "{tick}: {rate:?}");
         }
         assert_eq!(progress.rate(at(9750)), Some(0.0));
         assert_eq!(progress.left(at(9750)), None);

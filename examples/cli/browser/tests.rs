@@ -208,6 +208,60 @@ fn every_screen_is_the_listed_one() {
     kit::assert_listed(&file, text.trim_start());
 }
 
+/// The action of every key in every mode.
+#[test]
+fn every_key_has_the_listed_action() {
+    let named = [
+        KeyCode::Up,
+        KeyCode::Down,
+        KeyCode::Left,
+        KeyCode::Right,
+        KeyCode::PageUp,
+        KeyCode::PageDown,
+        KeyCode::Home,
+        KeyCode::End,
+        KeyCode::Enter,
+        KeyCode::Tab,
+        KeyCode::BackTab,
+        KeyCode::Backspace,
+        KeyCode::Delete,
+        KeyCode::Esc,
+        KeyCode::F(1),
+        KeyCode::F(5),
+    ];
+    let letters = (' '..='~').map(KeyCode::Char);
+    let modes = [Mode::Table, Mode::Details, Mode::Search, Mode::Help];
+    let mut text = String::new();
+    for modifiers in [KeyModifiers::NONE, KeyModifiers::CONTROL] {
+        for code in named.into_iter().chain(letters.clone()) {
+            let actions = modes.map(|mode| action(KeyEvent::new(code, modifiers), mode));
+            // All others are typed in a search, and close the page of keys.
+            if actions[0].is_some() || modifiers == KeyModifiers::CONTROL {
+                let name = |action: Option<_>| {
+                    action.map_or_else(|| "-".to_owned(), |action| format!("{action:?}"))
+                };
+                let control = if modifiers == KeyModifiers::CONTROL {
+                    "Ctrl "
+                } else {
+                    ""
+                };
+                let actions = actions.map(name).join(", ");
+                if actions != "-, -, -, -" {
+                    text += &format!("{control}{code:?}: {actions}\n");
+                }
+            }
+        }
+    }
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("browser/keys.txt");
+    kit::assert_listed(&file, &text);
+}
+
+#[test]
+fn the_key_a_refreshes_every_ten_seconds() {
+    assert_eq!(super::interval(None), Duration::from_secs(10));
+    assert_eq!(super::interval(Some(2.5)), Duration::from_millis(2500));
+}
+
 #[test]
 fn a_usual_terminal_shows_servers_in_columns() {
     let shown = screen(&mut some(), 80, 24);
