@@ -381,3 +381,45 @@ fn summary(list: &ServerList) -> ExitCode {
     ));
     command_line::status_of_answer(list.completeness.is_settled()).into()
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "any time will do")]
+    fn a_refused_heartbeat_has_a_reason_for_each_kind_of_tag() {
+        let mut options = Options::default();
+        options.tags = vec![("Own".to_owned(), "own".to_owned())];
+        let master = Master::new(Secret::new([7; 16]), options, Instant::now());
+        let full = "the list is full, or has no servers of this machine without --loopback";
+        for (tag, why) in [
+            ("DarkPlaces", full),
+            ("Own", full),
+            (
+                "EFSAGOSHUTDOWN",
+                "unknown tag, give --tag EFSAGOSHUTDOWN=GAME to list its servers",
+            ),
+            (
+                "doom",
+                "unknown tag, give --tag doom=GAME to list its servers",
+            ),
+            (
+                "ETFlatline-1",
+                "the server ends; it stays in the list until its entry expires, because the sender can be forged",
+            ),
+        ] {
+            assert_eq!(refusal(tag, &master), why, "{tag}");
+        }
+    }
+
+    #[test]
+    fn a_tag_has_two_letters_at_least() {
+        assert_eq!(tag("ab=c"), Ok(("ab".to_owned(), "c".to_owned())));
+        assert!(tag("a=c").is_err() && tag("ab").is_err());
+    }
+}

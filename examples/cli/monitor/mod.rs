@@ -243,14 +243,7 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
         .map_err(|error: io::Error| cannot_listen(error))?;
     let address = listener.local_addr()?;
     let (servers, games) = (watched.servers.len(), watched.games.len());
-    let counts = match (
-        counted(servers as u64, "server"),
-        counted(games as u64, "game"),
-    ) {
-        (counts, _) if games == 0 => counts,
-        (_, counts) if servers == 0 => counts,
-        (servers, games) => format!("{servers} and {games}"),
-    };
+    let counts = counts(servers as u64, games as u64);
     let said = writeln!(
         io::stdout(),
         "watching {counts}; status on http://{address}/, metrics on http://{address}/metrics"
@@ -286,6 +279,15 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     }
     drop(embedded);
     Ok(ExitCode::SUCCESS)
+}
+
+/// `2 servers and 1 game`, without what there is none of.
+fn counts(servers: u64, games: u64) -> String {
+    match (counted(servers, "server"), counted(games, "game")) {
+        (counts, _) if games == 0 => counts,
+        (_, counts) if servers == 0 => counts,
+        (servers, games) => format!("{servers} and {games}"),
+    }
 }
 
 /// Queries each server once, 32 at a time.

@@ -213,6 +213,83 @@ fn the_pages_are_the_listed_ones() {
 }
 
 #[test]
+fn what_is_watched_is_counted_and_bounded() {
+    let counts = [(1, 0), (2, 0), (0, 1), (0, 2), (1, 2)]
+        .map(|(servers, games)| super::counts(servers, games));
+    assert_eq!(
+        counts,
+        [
+            "1 server",
+            "2 servers",
+            "1 game",
+            "2 games",
+            "1 server and 2 games"
+        ]
+    );
+    let watched = |servers: u32| {
+        let pairs = (0..servers)
+            .flat_map(|server| ["quake3".to_owned(), format!("192.0.2.1:{}", server + 1)]);
+        let words = ["monitor".to_owned()].into_iter().chain(pairs);
+        let arguments = clap::Parser::try_parse_from(words).unwrap();
+        super::watched(&arguments).map(|watched| watched.servers.len())
+    };
+    assert_eq!(watched(500), Ok(500));
+    let why = "501 servers: at most 500 are watched one by one".to_owned();
+    assert_eq!(watched(501), Err(why));
+    let words = [
+        "monitor",
+        "--game",
+        "openarena",
+        "--game",
+        "openarena",
+        "--game",
+        "xonotic",
+    ];
+    let games = super::watched(&clap::Parser::try_parse_from(words).unwrap())
+        .unwrap()
+        .games;
+    assert_eq!(
+        games.iter().map(|game| game.game.id).collect::<Vec<_>>(),
+        ["openarena", "xonotic"]
+    );
+    assert_eq!(
+        report(&Watched::default(), Thresholds::default()),
+        (
+            State::Unknown,
+            "QUERYPORT UNKNOWN: 0 of 0 servers up |".to_owned()
+        )
+    );
+}
+
+#[test]
+fn a_server_that_was_not_asked_is_unknown_and_not_down() {
+    let source = std::sync::Arc::new(std::io::Error::other("no resolver"));
+    let errors = [
+        Error::Query {
+            peer: ([192, 0, 2, 1], 27960).into(),
+            error: QueryError::Duplicate,
+        },
+        Error::NameResolution {
+            host: "host".to_owned(),
+            source: source.clone(),
+        },
+        Error::Io {
+            doing: "open a socket",
+            source,
+        },
+        Error::Request(queryport::EncodeError::TooLong {
+            field: "value",
+            limit: 1,
+        }),
+    ];
+    for error in errors {
+        let what = format!("{error:?}");
+        let (state, line) = report(&one(vec![Err(error)]), Thresholds::default());
+        assert_eq!(state, State::Unknown, "{what}: {line}");
+    }
+}
+
+#[test]
 fn every_reply_has_the_listed_head_and_errors_a_text() {
     monitored(|address, _| async move {
         for (request, status, body) in [

@@ -232,6 +232,42 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_line_of_more_bytes_than_a_target_has_is_rejected() {
+        let line = |bytes: usize| {
+            let text = format!("{}\nquake3 192.0.2.1", " ".repeat(bytes));
+            let mut reader = text.as_bytes();
+            let first = next_line(&mut reader).ok().flatten().unwrap_or_default();
+            let usual = What::Protocol(queryport::Protocol::Quake3);
+            let next = next_line(&mut reader).ok().flatten();
+            assert_eq!(next.as_deref(), Some(&b"quake3 192.0.2.1"[..]), "{bytes}");
+            target(&first, usual)
+        };
+        assert_eq!((line(10), line(4095)), (Ok(None), Ok(None)));
+        let why = "a line of more than 4096 bytes".to_owned();
+        assert_eq!((line(4097), line(10_000)), (Err(why.clone()), Err(why)));
+    }
+
+    #[test]
+    fn a_filter_skips_targets_at_the_start_and_takes_its_part() {
+        let target = (queryport::Protocol::Quake3.into(), "192.0.2.1".to_owned());
+        let admitted = |filter: Filter| -> Vec<u64> {
+            (0..8)
+                .filter(|number| filter.admits(*number, &target))
+                .collect()
+        };
+        let skip = Filter {
+            skip: 3,
+            ..Filter::default()
+        };
+        assert_eq!(admitted(skip), [3, 4, 5, 6, 7]);
+        let shard = Filter {
+            shard: Some((2, 3)),
+            ..Filter::default()
+        };
+        assert_eq!(admitted(shard), [1, 4, 7]);
+    }
+
+    #[test]
     fn an_address_is_excluded_in_every_form_of_it() {
         let loopback = [
             "127.0.0.1",

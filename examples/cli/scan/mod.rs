@@ -348,3 +348,44 @@ fn cannot_read(path: &str, error: &std::io::Error) -> Box<dyn std::error::Error>
         why.into()
     }
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_help_shows_no_default_of_have_these() {
+        let parse = |line: &str| {
+            let words = ["scan", "-"].into_iter().chain(line.split_whitespace());
+            Arguments::try_parse_from(words).unwrap()
+        };
+        assert_eq!(parse("").adaptive_wait, None);
+        assert_eq!(parse("--adaptive-wait").adaptive_wait, Some(0.1));
+        assert_eq!(parse("--adaptive-wait=2").adaptive_wait, Some(2.0));
+        for (line, per_host) in [
+            ("", Some(8)),
+            ("--per-host 0", None),
+            ("--per-host 1", Some(1)),
+        ] {
+            let expected = ScanOptions::default()
+                .with_window(32_768)
+                .with_per_host(per_host);
+            let found = options(&parse(line));
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{line}");
+        }
+        let timing = |line| timing(&parse(line));
+        let usual = Timing::default()
+            .with_timeout(Duration::from_secs(4))
+            .with_retries(2);
+        assert_eq!(timing(""), usual);
+        let once = Timing::default()
+            .with_timeout(Duration::from_secs(4))
+            .with_retries(0)
+            .with_retry_after(Duration::from_secs(4));
+        assert_eq!(timing("--retries 0"), once);
+    }
+}
