@@ -181,6 +181,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_protocol_has_the_port_of_its_best_known_game() {
+        let ports = Protocol::ALL.map(Protocol::default_query_port);
+        assert_eq!(ports, [7778, 6500, 27960, 7778]);
+    }
+
+    #[test]
     fn names_are_parsed_in_any_case() {
         for protocol in Protocol::ALL {
             assert_eq!(protocol.as_str().to_uppercase().parse(), Ok(protocol));

@@ -167,3 +167,18 @@ impl ToStatus for Answer {
         in_each_protocol!(self, answer => answer.to_status())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// DarkPlaces servers ignore a retry within a second.
+    #[test]
+    fn only_retries_of_quake_3_wait_at_least_a_second() {
+        let spacing = |protocol| {
+            let query = StatusQuery::new(protocol, 7, &QueryOptions::default());
+            query.retry_spacing().as_millis()
+        };
+        assert_eq!(Protocol::ALL.map(spacing), [0, 0, 1000, 0]);
+    }
+}

@@ -1022,6 +1022,12 @@ mod tests {
         // Pieces of one text; a later one begins with a space by chance.
         let long = format!(" {}", "x".repeat(1006));
         assert_eq!(collect(&[&long, " y\n"]), format!("{long} y\n"));
+        let piece = |length: usize| format!(" {}", "x".repeat(length - 1));
+        for (length, is_message) in [(238, true), (239, false)] {
+            let first = piece(length);
+            let output = collect(&[&first, " y\n"]);
+            assert_eq!(output == format!("{first} y\n"), !is_message, "{length}");
+        }
         assert_eq!(collect(&[" S  sv_hostname\n"]), " S  sv_hostname\n");
         assert_eq!(collect(&[" a\n", "b\n"]), " a\nb\n");
     }

@@ -606,6 +606,8 @@ mod tests {
             !parse(" X 1 ipv6").unwrap().wants_ipv6(),
             "a plain reply has no room for them"
         );
+        let plain = parse(" X 1 ipv4 ipv6").unwrap();
+        assert!(!plain.ipv4 && !plain.ipv6, "no words of a plain request");
     }
 
     #[test]

@@ -564,6 +564,7 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
         for key in [
             "player_8",
             "frags_3",
+            "frags_2",
             "frags_1",
             "playername_0",
             "teamname_0",
@@ -579,6 +580,7 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
         let scores: Vec<_> = read.players.iter().map(|player| player.score).collect();
         assert_eq!((scores, read.teams.len()), (vec![Some(-3), Some(-2)], 0));
         assert!(read.players.iter().all(|player| player.extra.len() == 2));
+        assert!(read.rules.get("frags_2").is_some(), "two players");
         assert_eq!(
             read.rules.get("frags_3").unwrap().raw(),
             b"99",
@@ -586,6 +588,22 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
         );
         assert!(read.rules.get("name_tag_distance").is_some());
     }
+}
+
+#[test]
+fn mutators_and_the_marks_of_bots_are_written_as_the_unreal_engine_does() {
+    let mut status = ServerStatus::default();
+    status.mutators = Some(vec!["Instagib".into(), "Low gravity".into()]);
+    for (name, bot) in [("Ann", Some(false)), ("Bot", Some(true)), ("Cid", None)] {
+        let mut player = Player::new(name);
+        player.bot = bot;
+        status.players.push(player);
+    }
+    let (datagrams, _) = served(&status, Engine::Unreal);
+    let text = String::from_utf8(datagrams.concat()).unwrap();
+    assert!(text.contains(r"\mutators\Instagib, Low gravity\"), "{text}");
+    let players = r"\player_0\Ann\ngsecret_0\false\player_1\Bot\ngsecret_1\bot\player_2\Cid\";
+    assert!(text.contains(players), "{text}");
 }
 
 #[test]

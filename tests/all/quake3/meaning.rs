@@ -24,6 +24,24 @@ fn plain(text: &Option<Text>) -> Option<String> {
     text.as_ref().map(|text| text.plain().into_owned())
 }
 
+#[test]
+fn the_first_key_of_a_modification_counts() {
+    let modification = |keys: &str| {
+        let status = read(&format!("infoResponse\n\\com_gamename\\Quake3Arena{keys}"));
+        plain(&status.mod_name)
+    };
+    let (inner, name) = (r"\gamename\inner", r"\modname\name");
+    let (folder, game) = (r"\fs_game\folder", r"\game\other");
+    for (keys, expected) in [
+        (format!("{game}{folder}{name}{inner}"), "inner"),
+        (format!("{game}{folder}{name}"), "name"),
+        (format!("{game}{folder}"), "folder"),
+        (game.to_owned(), "other"),
+    ] {
+        assert_eq!(modification(&keys).as_deref(), Some(expected), "{keys}");
+    }
+}
+
 /// Everyone, bots, slots, private slots.
 fn counts(status: &ServerStatus) -> [Option<u32>; 4] {
     [

@@ -971,6 +971,23 @@ fn requests_of_the_engines_own_clients_are_answered() {
 }
 
 #[test]
+fn bytes_that_a_status_of_the_siblings_cannot_carry_become_similar_ones() {
+    let mut status = ServerStatus::default();
+    status.players = [Player::new("a\"b\\c\n;d")].into();
+    for (engine, dialect) in [
+        (Engine::Quake2, Dialect::Quake2),
+        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Engine::HexenWorld, Dialect::HexenWorld),
+    ] {
+        let request = sent(dialect);
+        let request = Request::parse(&request).unwrap();
+        let replies = quake3::respond(&request, &status, &Service::new(engine), &requester());
+        let text = String::from_utf8_lossy(&replies[0]);
+        assert!(text.contains(r#" "a'b/c;d""#), "{engine:?}: {text:?}");
+    }
+}
+
+#[test]
 fn long_texts_in_a_line_of_quake_2_are_cut() {
     let mut status = status(0);
     status.name = Some("n".repeat(40).into());

@@ -36,6 +36,20 @@ fn a_password_is_known_from_rules_or_flags_only() {
 }
 
 #[test]
+fn a_score_of_more_than_32_bits_is_written_as_the_nearest_one() {
+    let mut status = ServerStatus::default();
+    for score in [i64::MIN, -1, 1 << 31] {
+        let mut player = Player::new("Ann");
+        player.score = Some(score);
+        status.players.push(player);
+    }
+    let read = decode(everything(&status)).to_status();
+    let scores: Vec<_> = read.players.iter().map(|player| player.score).collect();
+    let (lowest, highest) = (i64::from(i32::MIN), i64::from(i32::MAX));
+    assert_eq!(scores, [Some(lowest), Some(-1), Some(highest)]);
+}
+
+#[test]
 fn a_field_outweighs_the_rules_that_contradict_it() {
     let mut status = ServerStatus::default();
     for (key, value) in [
