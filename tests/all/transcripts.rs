@@ -219,12 +219,20 @@ fn udp_is_read_over_every_link_of_both_formats() {
         (1, ethernet(v4, &ipv4(17, 0x4000))),
         (1, ethernet(v6, &ipv6())),
         (1, ethernet(&vlan, &ipv4(17, 0))),
+        (
+            1,
+            ethernet(&[&[0x88, 0xA8, 0, 5][..], &vlan].concat(), &ipv4(17, 0)),
+        ),
         (1, padded),
         (113, cooked),
         (276, cooked_2),
         (101, ipv4(17, 0)),
         (101, ipv6()),
         (228, ipv4(17, 0)),
+        (229, ipv6()),
+        (12, ipv4(17, 0)),
+        (14, ipv4(17, 0)),
+        (108, [&[0, 0, 0, 2][..], &ipv4(17, 0)].concat()),
         (0, [&[2, 0, 0, 0][..], &ipv4(17, 0)].concat()),
     ];
     let check = |file: &[u8], what: &str| {
