@@ -1128,6 +1128,26 @@ fn the_last_list_of_a_game_is_taken_for_the_same_scope_only() {
 }
 
 #[test]
+fn completions_are_for_the_command_queryport() {
+    for (shell, words) in [
+        (
+            "bash",
+            "complete -F _queryport -o bashdefault -o default queryport\n",
+        ),
+        ("fish", "complete -c queryport "),
+        ("zsh", "#compdef queryport\n"),
+        ("elvish", "edit:completion:arg-completer[queryport]"),
+        ("powershell", "-CommandName 'queryport'"),
+    ] {
+        let (code, out, err) = output(&["completions", shell]);
+        assert!(
+            code == Some(0) && out.contains(words) && err.is_empty(),
+            "{shell}: {err}"
+        );
+    }
+}
+
+#[test]
 fn rows_of_a_scan_have_as_many_columns_as_the_terminal() {
     let info = r"\mapname\a_map_of_22_characters\sv_hostname\Srv";
     let file = list("columns", &format!("quake3 {}\n", quake3_server(info)));
@@ -1140,6 +1160,16 @@ fn rows_of_a_scan_have_as_many_columns_as_the_terminal() {
         let rows = on_a_terminal_of(&["scan", &file], "xterm", columns);
         assert!(rows[0].ends_with(words), "{columns}: {rows:#?}");
         assert_eq!(rows[0].contains(" ms "), columns >= 60, "{rows:#?}");
+    }
+    for (columns, words) in [
+        (109, " ms   0/?   quake3     a_map_of_… Srv"),
+        (
+            110,
+            " ms   0/?   quake3               a_map_of_22_charact… Srv",
+        ),
+    ] {
+        let rows = on_a_terminal_of(&["browser", "--plain", &file], "xterm", columns);
+        assert!(rows[0].ends_with(words), "{columns}: {rows:#?}");
     }
     std::fs::remove_file(file).unwrap();
 }

@@ -261,7 +261,7 @@ fn before(line: &str, words: &str) -> String {
     parts.join(words)
 }
 
-/// A server that replies to requests that begin with these words.
+/// A server that replies to requests that begin with these words, or are these before a `$`.
 fn server(replies: Vec<(&'static [u8], Vec<u8>)>) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
@@ -270,7 +270,8 @@ fn server(replies: Vec<(&'static [u8], Vec<u8>)>) -> SocketAddr {
         while let Ok((length, from)) = socket.recv_from(&mut buffer) {
             let request = &buffer[..length];
             for (words, reply) in &replies {
-                if request.starts_with(words) {
+                let is_whole = words.strip_suffix(b"$") == Some(request);
+                if is_whole || request.starts_with(words) {
                     let _ = socket.send_to(reply, from);
                 }
             }
@@ -290,6 +291,7 @@ const PROVED: &str =
 const INFO: &[u8] =
     b"\xff\xff\xff\xffinfoResponse\n\\protocol\\68\\hostname\\Srv\\mapname\\q3dm17\\clients\\1";
 const CHALLENGE: &[u8] = b"\xff\xff\xff\xffchallengeResponse 4711";
+const CYRILLIC: &[u8] = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\\xcf\xf0\\mapname\\\x80\n";
 const GETSTATUS: &[u8] = b"\xff\xff\xff\xffgetstatus";
 const PRINT: &[u8] = b"\xff\xff\xff\xffprint\n";
 
@@ -311,6 +313,13 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
     let lists = vec![
         (&b"\xff\xff\xff\xffgetservers "[..], list("getservers")),
         (b"\xff\xff\xff\xffgetserversExt ", list("getserversExt")),
+    ];
+    let playable = vec![
+        (&b"\xff\xff\xff\xffgetservers 70$"[..], list("getservers")),
+        (
+            b"\xff\xff\xff\xffgetservers 71 empty full$",
+            list("getservers"),
+        ),
     ];
     let said = |words: &'static [u8], text: &str| (words, [PRINT, text.as_bytes()].concat());
     let console = vec![
@@ -344,6 +353,8 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
         ("silent", server(Vec::new())),
         ("noise", server(reply(b"", b"noise"))),
         ("console", server(console)),
+        ("playable", server(playable)),
+        ("cyrillic", server(reply(GETSTATUS, CYRILLIC))),
         ("proved", server(reply(b"\\", proved.as_bytes()))),
         ("game", server(game)),
         ("full", server(full)),
