@@ -235,3 +235,33 @@ fn plain_with_tabs(line: TextRef<'_>) -> String {
     let columns = columns.map(|column| TextRef::new(column, line.style()).plain());
     columns.collect::<Vec<_>>().join("\t")
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mode_has_the_form_of_its_name() {
+        for (word, expected) in [
+            ("plain", RconMode::Plain),
+            ("quoted", RconMode::Quoted),
+            ("black-ops3", RconMode::BlackOps3),
+            ("medal-of-honor", RconMode::MedalOfHonor),
+            ("hexen-world", RconMode::HexenWorld),
+            #[cfg(feature = "secure-rcon")]
+            ("time", RconMode::Time),
+            #[cfg(feature = "secure-rcon")]
+            ("challenge", RconMode::Challenge),
+        ] {
+            let words = ["rcon", "--mode", word, "example.org"];
+            let mode: RconMode = Arguments::try_parse_from(words).unwrap().mode.into();
+            assert_eq!(mode, expected, "{word}");
+        }
+        let usual = Arguments::try_parse_from(["rcon", "example.org"]).unwrap();
+        assert_eq!(RconMode::from(usual.mode), RconMode::Plain);
+    }
+}

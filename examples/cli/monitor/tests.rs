@@ -739,6 +739,19 @@ fn the_dashboard_uses_metrics_of_the_page_in_valid_queries() {
 }
 
 #[test]
+fn the_sample_configuration_has_the_usual_address() {
+    let sample = std::fs::read_to_string(here("prometheus.yml")).unwrap();
+    let arguments: super::Arguments = clap::Parser::try_parse_from(["monitor"]).unwrap();
+    let target = format!("      - targets: [\"{}\"]\n", arguments.listen);
+    assert!(sample.ends_with(&target), "{sample}");
+    assert!(
+        sample.contains("global:\n  scrape_interval: 15s\n"),
+        "{sample}"
+    );
+    assert!(sample.contains("  - job_name: queryport\n"), "{sample}");
+}
+
+#[test]
 fn the_sample_configuration_is_valid() {
     let file = here("prometheus.yml");
     if let Some((is_valid, said)) =

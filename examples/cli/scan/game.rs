@@ -124,15 +124,16 @@ fn progress(servers: &Servers, listed: usize) -> String {
         .filter(|report| report.list.is_some())
         .count();
     let bytes: usize = masters.iter().map(|report| report.bytes).sum();
+    progress_text(ended, masters.len(), listed, bytes)
+}
+
+fn progress_text(ended: usize, all: usize, listed: usize, bytes: usize) -> String {
     let bytes = if bytes > 0 {
         format!(", {} KiB", bytes / 1024)
     } else {
         String::new()
     };
-    format!(
-        "{ended} of {} lists, {listed} servers listed{bytes}; ",
-        masters.len()
-    )
+    format!("{ended} of {all} lists, {listed} servers listed{bytes}; ")
 }
 
 /// A line for each list server.
@@ -142,15 +143,11 @@ fn report(servers: &Servers, output: &mut Output) {
         match &report.list {
             Some(Ok(list)) => {
                 let (count, completeness) = (report.servers, list.completeness);
-                let left_out = [
-                    (list.out_of_scope as usize, "out of scope, see --scope any"),
-                    (list.over_limit as usize, "over the limit of a list"),
-                    (report.left_out, "over the limit of a host"),
-                ];
-                let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
-                let left_out: String = left_out
-                    .map(|(count, why)| format!(", {count} left out: {why}"))
-                    .collect();
+                let left_out = left_out(
+                    list.out_of_scope as usize,
+                    list.over_limit as usize,
+                    report.left_out,
+                );
                 output.complain(&format!(
                     "{address}: {count} servers, {completeness}{left_out}"
                 ));
@@ -166,6 +163,19 @@ fn report(servers: &Servers, output: &mut Output) {
             None => {}
         }
     }
+}
+
+/// How many servers of a list are not queried, and why.
+fn left_out(out_of_scope: usize, over_list: usize, over_host: usize) -> String {
+    let counts = [
+        (out_of_scope, "out of scope, see --scope any"),
+        (over_list, "over the limit of a list"),
+        (over_host, "over the limit of a host"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    counts
+        .map(|(count, why)| format!(", {count} left out: {why}"))
+        .collect()
 }
 
 /// `queryport/GAME-SCOPE.list` in the user's cache: a list of public servers lacks those of a wider
@@ -232,6 +242,24 @@ mod tests {
             scope,
             is_known: true,
         }
+    }
+
+    #[test]
+    fn lists_are_reported_in_these_words() {
+        assert_eq!(
+            progress_text(1, 3, 20, 0),
+            "1 of 3 lists, 20 servers listed; "
+        );
+        assert_eq!(
+            progress_text(2, 3, 20, 4096),
+            "2 of 3 lists, 20 servers listed, 4 KiB; "
+        );
+        assert_eq!(left_out(0, 0, 0), "");
+        assert_eq!(
+            left_out(1, 2, 3),
+            ", 1 left out: out of scope, see --scope any, 2 left out: over the limit of a list, \
+             3 left out: over the limit of a host"
+        );
     }
 
     #[test]

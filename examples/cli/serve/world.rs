@@ -184,3 +184,55 @@ fn reason(error: &serde_json::Error) -> String {
     }
     reason
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invented_players_are_numbered_and_have_slots() {
+        let players = |status: &ServerStatus| -> Vec<(String, Option<i64>, Option<i32>)> {
+            let player = |player: &Player| (player.name.to_string(), player.score, player.ping);
+            status.players.iter().map(player).collect()
+        };
+        let status = with_players(&ServerStatus::default(), [(1, 0), (12, 5)].into_iter(), 2);
+        let named = |name: &str, score| (name.to_owned(), Some(score), Some(40));
+        assert_eq!(
+            players(&status),
+            [named("player 01", 1), named("player 12", 17)]
+        );
+        assert_eq!(
+            (status.player_count, status.max_players),
+            (Some(2), Some(16))
+        );
+        let many = with_players(&ServerStatus::default(), std::iter::empty(), 17);
+        assert_eq!((many.player_count, many.max_players), (Some(0), Some(17)));
+        let present: Vec<usize> = (0..100)
+            .map(|second| with_crowd(&status, 8, second).players.len())
+            .collect();
+        assert!(
+            present.iter().all(|count| (1..=8).contains(count)),
+            "{present:?}"
+        );
+        assert!(
+            present.iter().any(|count| *count != present[0]),
+            "{present:?}"
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_in_the_words_of_json() {
+        for field in [
+            "time_limit",
+            "score_limit",
+            "player_count",
+            "protocol_version",
+            "game_port",
+        ] {
+            let error = with_field(&ServerStatus::default(), field, "x");
+            let error = error.err().unwrap_or_default();
+            let words = format!("{field}=x: invalid type: string \"x\", expected a number");
+            assert_eq!(error, words);
+        }
+    }
+}
