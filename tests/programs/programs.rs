@@ -422,10 +422,7 @@ fn an_incomplete_answer_of_the_console_has_an_exit_status_of_its_own() {
         out.starts_with("a line\n") && err.contains("incomplete"),
         "{out}{err}"
     );
-    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let address = closed.local_addr().unwrap();
-    drop(closed);
-    let (code, out, err) = rcon(address);
+    let (code, out, err) = rcon(kit::later_address());
     assert_eq!(code, Some(1), "{out}{err}");
     // A server without an answer can need another form of the password.
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -1354,11 +1351,7 @@ fn gamespy1_echoes_and_sends_properties_if_its_flags_say_so() {
 
 #[test]
 fn a_master_listens_on_the_same_port_of_both_families() {
-    let port = std::net::UdpSocket::bind("[::]:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = kit::later_address().port();
     let addresses = [format!("0.0.0.0:{port}"), format!("[::]:{port}")];
     let run = [
         "master",
