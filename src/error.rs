@@ -589,6 +589,54 @@ mod tests {
     }
 
     #[test]
+    fn every_reason_for_a_rejection_is_in_words() {
+        use ParseErrorKind::{CutShort, Limit, Malformed, Mismatch, NotThisProtocol, Unexpected};
+        let limit = Limit {
+            what: "players",
+            limit: 64,
+        };
+        let kinds = [
+            NotThisProtocol("a backslash"),
+            Unexpected("a reply"),
+            CutShort("a pair"),
+            Malformed("number"),
+            Mismatch("challenge"),
+            limit,
+        ];
+        assert_eq!(
+            kinds.map(|kind| ParseError::new(kind, 7).to_string()),
+            [
+                "not a message of this protocol: expected a backslash at byte 7",
+                "a message of another kind: expected a reply at byte 7",
+                "cut short inside a pair at byte 7",
+                "malformed number at byte 7",
+                "wrong challenge at byte 7",
+                "more players than the limit of 64 at byte 7",
+            ]
+        );
+        let field = "name";
+        let errors = [
+            EncodeError::Forbidden { field, byte: b'\n' },
+            EncodeError::TooLong { field, limit: 64 },
+            EncodeError::Empty(field),
+            EncodeError::NeedsQuotes(field),
+        ];
+        assert_eq!(
+            errors.map(|error| error.to_string()),
+            [
+                "name holds byte 0x0a, which the format cannot carry in this field",
+                "name is longer than 64 bytes",
+                "name is empty",
+                "name has a space, ';' or a comment, which only RconMode::Quoted can send",
+            ]
+        );
+        assert_eq!(
+            QueryError::Unreachable.to_string(),
+            "unreachable: no program listens at the address, or there is no route to it"
+        );
+    }
+
+    #[test]
     fn a_time_is_in_seconds_from_one_second_on() {
         let shown = |millis| seconds(Duration::from_millis(millis));
         assert_eq!([0, 999].map(shown), ["0 ms", "999 ms"]);

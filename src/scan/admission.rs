@@ -634,6 +634,16 @@ mod rtt_tests {
         }
         let later = waits.wait.expect("a wait");
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
+        // One answer in a thousand may be slower than a fourth of the wait, a second one not.
+        let with_slow = |slow| {
+            let mut waits = AdaptiveWait::new(Duration::from_millis(100));
+            for number in 0..1024 {
+                waits.record(if number < slow { ms(3000) } else { ms(40) });
+            }
+            waits.wait
+        };
+        assert_eq!(with_slow(1), Some(first));
+        assert!(with_slow(2) > Some(ms(12_000)));
         let mut near = AdaptiveWait::new(Duration::from_millis(100));
         assert_eq!(
             (0..MIN_SAMPLES).find_map(|_| near.record(Duration::ZERO)),

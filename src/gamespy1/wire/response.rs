@@ -883,6 +883,11 @@ mod tests {
             problems(br"\a\1\queryid\2.1\b\2\queryid\2.2\final\"),
             [(section, 5)]
         );
+        let backslash = ParseErrorKind::Malformed("value, which holds a backslash");
+        assert_eq!(
+            problems(br"\player_0\a\b\frags_0\7\final\"),
+            [(backslash, 10)]
+        );
         let cut = ParseErrorKind::CutShort("a pair");
         assert_eq!(problems(br"\statusresponse\0\a\1\b\queryid\0"), [(cut, 22)]);
     }
