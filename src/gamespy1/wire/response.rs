@@ -885,7 +885,7 @@ mod tests {
         );
         let backslash = ParseErrorKind::Malformed("value, which holds a backslash");
         assert_eq!(
-            problems(br"\player_0\a\b\frags_0\7\final\"),
+            problems(br"\player_0\a\b\frags_0\7\queryid\1.1\final\"),
             [(backslash, 10)]
         );
         let cut = ParseErrorKind::CutShort("a pair");
