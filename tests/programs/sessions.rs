@@ -261,6 +261,21 @@ fn before(line: &str, words: &str) -> String {
     parts.join(words)
 }
 
+/// A server that takes turns with these replies.
+fn alternating(replies: Vec<Vec<u8>>) -> SocketAddr {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for reply in replies.iter().cycle() {
+            let Ok((_, from)) = socket.recv_from(&mut [0; 512]) else {
+                return;
+            };
+            let _ = socket.send_to(reply, from);
+        }
+    });
+    address
+}
+
 /// A server that replies to requests that begin with these words, or are these before a `$`.
 fn server(replies: Vec<(&'static [u8], Vec<u8>)>) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -302,14 +317,20 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
     let quake3 = server(reply(GETSTATUS, QUAKE3));
     let terror = server(reply(GETSTATUS, TERROR));
     let both = [reply(GETSTATUS, QUAKE3), reply(b"\\", cut)].concat();
-    let list = |word: &str| {
+    let list_of = |word: &str, servers: &[SocketAddr]| {
         let mut list = [b"\xff\xff\xff\xff", word.as_bytes(), b"Response"].concat();
-        for server in [quake3, terror] {
+        for server in servers {
             list.extend([&b"\\\x7f\0\0\x01"[..], &server.port().to_be_bytes()].concat());
         }
         list.extend(b"\\EOT\0\0\0");
         list
     };
+    let list = |word| list_of(word, &[quake3, terror]);
+    // Each reply has another server.
+    let others = [1, 2, 3, 4].map(|port| ([127, 0, 0, 1], port).into());
+    let unsettled = others
+        .map(|server| list_of("getservers", &[server]))
+        .to_vec();
     let lists = vec![
         (&b"\xff\xff\xff\xffgetservers "[..], list("getservers")),
         (b"\xff\xff\xff\xffgetserversExt ", list("getserversExt")),
@@ -353,6 +374,7 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
         ("silent", server(Vec::new())),
         ("noise", server(reply(b"", b"noise"))),
         ("console", server(console)),
+        ("unsettled", alternating(unsettled)),
         ("playable", server(playable)),
         ("cyrillic", server(reply(GETSTATUS, CYRILLIC))),
         ("proved", server(reply(b"\\", proved.as_bytes()))),

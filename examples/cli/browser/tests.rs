@@ -257,6 +257,32 @@ fn every_key_has_the_listed_action() {
 }
 
 #[test]
+fn bots_are_those_of_the_count_or_those_that_are_marked() {
+    let bots = |marks: &[Option<bool>], count| {
+        let mut outcome = answer(caret("Srv"), "q3dm17", 3, 80);
+        let marked = marks.iter().map(|bot| {
+            let mut player = Player::new("a player");
+            player.bot = *bot;
+            player
+        });
+        outcome.answer.players = marked.collect::<Vec<_>>().into();
+        outcome.answer.bot_count = count;
+        let mut server = Server::new(target(0));
+        server.update(Ok(outcome));
+        server.bots()
+    };
+    let marks = [Some(true), Some(false), Some(true), None, Some(true)];
+    assert_eq!(
+        (bots(&marks, None), bots(&marks, Some(7))),
+        (Some(3), Some(7))
+    );
+    assert_eq!(
+        (bots(&[None], None), bots(&[Some(false)], None)),
+        (None, Some(0))
+    );
+}
+
+#[test]
 fn the_key_a_refreshes_every_ten_seconds() {
     assert_eq!(super::interval(None), Duration::from_secs(10));
     assert_eq!(super::interval(Some(2.5)), Duration::from_millis(2500));
