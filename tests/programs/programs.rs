@@ -829,10 +829,7 @@ fn the_monitor_neither_spins_nor_ends_without_descriptors() {
 fn the_monitor_queries_two_servers_from_one_address() {
     let (mut servers, mut pairs) = (Vec::new(), Vec::new());
     for _ in 0..2 {
-        let mut server = command(&["serve", "quake3", "0"]).spawn().unwrap();
-        let mut first = String::new();
-        let mut out = std::io::BufReader::new(server.stdout.take().unwrap());
-        std::io::BufRead::read_line(&mut out, &mut first).unwrap();
+        let (server, out, first) = started(&["serve", "quake3", "0"]);
         let address = first.trim().split(" on ").nth(1).unwrap();
         let address = address.split(' ').next().unwrap().to_owned();
         pairs.extend(["quake3".to_owned(), address]);
@@ -1211,7 +1208,7 @@ fn the_monitor_begins_with_what_it_watches_and_where() {
         "quake3",
         "127.0.0.1:9",
     ];
-    let (child, _out, line) = started(&run);
+    let (mut child, _out, line) = started(&run);
     let address = line
         .split("http://")
         .nth(1)
@@ -1228,7 +1225,7 @@ fn the_monitor_begins_with_what_it_watches_and_where() {
     let words = format!("cannot listen on {address}: address already in use\n");
     assert_eq!((code, err), (Some(1), words));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    assert_eq!(process::wait(&mut child).code(), Some(0));
 }
 
 #[test]
@@ -1274,11 +1271,35 @@ fn a_line_of_progress_fits_a_narrow_terminal() {
     std::fs::remove_file(file).unwrap();
 }
 
+/// A process that ends with its test, so that a failed one leaves no server behind.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl std::ops::Deref for Running {
+    type Target = std::process::Child;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Running {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
 /// A service: its process, its further output and its first line.
 fn started(
     run: &[&str],
 ) -> (
-    std::process::Child,
+    Running,
     std::io::BufReader<std::process::ChildStdout>,
     String,
 ) {
@@ -1288,7 +1309,7 @@ fn started(
     let mut line = String::new();
     let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
     out.read_line(&mut line).unwrap();
-    (child, out, line)
+    (Running(child), out, line)
 }
 
 #[test]
