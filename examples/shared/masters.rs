@@ -62,3 +62,34 @@ const FORMS: [MasterForm; 13] = [
 fn names() -> String {
     FORMS.map(MasterForm::as_str).join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_server_has_the_form_and_the_port_of_the_first_known_one() {
+        let master = |game: &str, text: &str| {
+            let game = command_line::game(game)?;
+            let game = with_masters(game, &[text.to_owned()])?;
+            let master = game.masters.first().ok_or("no list server")?;
+            let (form, is_silent) = (master.form.as_str(), master.is_silent_if_empty);
+            Ok::<_, String>(format!("{form} {} {is_silent}", master.address))
+        };
+        for (game, text, expected) in [
+            ("openarena", "example.org", "long example.org:27950 false"),
+            ("openarena", "example.org:5", "long example.org:5 false"),
+            (
+                "openarena",
+                "long=example.org:5",
+                "long example.org:5 false",
+            ),
+            ("xonotic", "example.org", "long example.org:27950 false"),
+            ("ut2004", "example.org", "ut2004 example.org:28902 false"),
+            ("t7x", "example.org", "named example.org:20810 true"),
+            ("t7x", "named=example.org:5", "named example.org:5 false"),
+        ] {
+            assert_eq!(master(game, text).as_deref(), Ok(expected), "{game} {text}");
+        }
+    }
+}

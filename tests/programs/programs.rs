@@ -1122,6 +1122,33 @@ fn the_last_list_of_a_game_is_taken_for_the_same_scope_only() {
 }
 
 #[test]
+fn a_person_is_told_that_input_is_read_from_the_terminal() {
+    for (run, what) in [
+        (["decode", "-"], "datagrams"),
+        (["scan", "-"], "servers, one a line,"),
+    ] {
+        let Terminal { mut keys, line } = terminal::open(120, 24);
+        let mut child = command(&run)
+            .stdin(line.try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        drop(line);
+        // Ctrl-D at the start of a line.
+        keys.write_all(b"\x04").unwrap();
+        let (code, _, err) = judge(&run, &process::finish(child));
+        let words = format!("reading {what} from the terminal: Ctrl-D ends the input\n");
+        assert!(code == Some(1) && err.starts_with(&words), "{err}");
+    }
+}
+
+#[test]
+fn a_terminal_that_does_not_report_its_columns_has_80() {
+    let lines = on_a_terminal_of(&["games"], "xterm", 0);
+    let widest = lines.iter().map(|line| line.chars().count()).max();
+    assert_eq!(widest, Some(80), "{lines:#?}");
+}
+
+#[test]
 fn completions_are_for_the_command_queryport() {
     for (shell, words) in [
         (
@@ -1179,6 +1206,10 @@ fn a_recorded_query_says_how_it_was_made_and_how_it_ended() {
         assert_eq!(code, Some(0), "{out}{err}");
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::remove_file(file).unwrap();
+        let datagrams = text.lines().filter(|line| !line.starts_with('#'));
+        let times = datagrams.filter_map(|line| line.split_once(' ')?.0.split_once('.'));
+        let digits: Vec<usize> = times.map(|(_, fraction)| fraction.len()).collect();
+        assert_eq!(digits, [6, 6], "{text}");
         let remarks = text.lines().filter(|line| line.starts_with('#'));
         let remarks = remarks.filter(|line| !line.starts_with("# nonce "));
         remarks.map(str::to_owned).collect::<Vec<_>>()
