@@ -691,9 +691,27 @@ mod tests {
     }
 
     #[test]
+    fn the_second_round_is_a_retry() {
+        let now = Instant::now();
+        let rounds = |retries| {
+            let game = Some(Game::find("openarena").unwrap());
+            let timing = Timing::default().with_retries(retries);
+            let search = Discovery::new(game, QueryOptions::default(), timing, || 7, now);
+            search.waiting.len() / search.requests_per_round
+        };
+        assert_eq!([0, 1, 2].map(rounds), [1, 2, 2]);
+    }
+
+    #[test]
     fn the_number_of_addresses_is_bounded_in_all_and_for_each_host() {
         let now = Instant::now();
         let answer = br"\hostname\Srv\final\\queryid\1.1";
+        // All hosts of a local network can be in one /64.
+        let mut one_network = search(None, now);
+        for host in 1..=200 {
+            one_network.handle_datagram(now, at(&format!("[2001:db8::{host:x}]:7778")), answer);
+        }
+        assert_eq!(one_network.found.len(), 200);
         let mut one = search(None, now);
         for port in 1024..4_000 {
             one.handle_datagram(now, at(&format!("192.0.2.1:{port}")), answer);

@@ -326,6 +326,7 @@ mod tests {
     fn the_table_of_mutators_follows_from_version_and_keys() {
         assert_eq!(mutators_in_words(1, "3614", false), "BigHead");
         assert_eq!(mutators_in_words(1, "", false), "BigHead");
+        assert_eq!(mutators_in_words(1, "3785", false), "BigHead");
         assert_eq!(mutators_in_words(1, "3786", false), "SlowTimeKills");
         assert_eq!(mutators_in_words(1, "3614", true), "SlowTimeKills");
     }

@@ -632,7 +632,17 @@ mod tests {
         ] {
             assert!(all.contains(&living), "{living:?}");
         }
-        assert!(at(Some(7777)).contains(&(Protocol::Ut2004, 7778)));
+        use Protocol::{GameSpy1, Ut2004};
+        let after_given: Vec<_> = at(Some(7777)).into_iter().skip(6).collect();
+        assert_eq!(
+            after_given,
+            [
+                (GameSpy1, 7778),
+                (Ut2004, 7778),
+                (GameSpy1, 7787),
+                (Ut2004, 7787)
+            ]
+        );
         let last = at(Some(u16::MAX));
         assert_eq!(
             last.len(),

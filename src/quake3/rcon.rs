@@ -1068,6 +1068,25 @@ mod tests {
     }
 
     #[test]
+    fn output_may_have_all_the_bytes_and_datagrams_of_the_limits() {
+        let limits = Limits::default()
+            .with_max_answer_bytes(2048)
+            .with_max_fragments(2);
+        let is_cut = |pieces: &[usize]| {
+            let password = Password::new("x");
+            let query = RconQuery::new(password, "status", RconMode::Plain, &limits);
+            let mut query = query.unwrap();
+            let verdicts = pieces.iter().map(|length| {
+                let piece = [b"\xff\xff\xff\xffprint\n", &vec![b'x'; *length][..]].concat();
+                query.receive(&piece)
+            });
+            matches!(verdicts.last(), Some(Verdict::Done(_)))
+        };
+        assert!(!is_cut(&[1024, 1024]) && is_cut(&[1024, 1025]));
+        assert!(is_cut(&[1, 1, 1]), "the third datagram");
+    }
+
+    #[test]
     fn endless_output_is_cut_off() {
         let mut query = RconQuery::new(
             Password::new("x"),

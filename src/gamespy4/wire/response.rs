@@ -363,6 +363,16 @@ mod tests {
         assert_eq!(number(b"Own-name\0\0\0hostname"), (Some(0), false));
         assert_eq!(number(b"Own-name\0\x81\x01score_"), (Some(1), true));
         assert_eq!(number(b"hostname\0\0\0\0\0"), (None, true));
+        // Keys of eight letters are no name of a server's own.
+        for key in [
+            "hostname", "gamename", "hostport", "gametype", "numteams", "teamplay", "password",
+        ] {
+            let tail = format!("{key}\0\0\0\0\0");
+            assert_eq!(number(tail.as_bytes()), (None, true), "{key}");
+            let mut other = tail.into_bytes();
+            other[7] = b'X';
+            assert_eq!(number(&other), (Some(0), false), "{key}");
+        }
         assert_eq!(number(b"\0\0\0\0\0\0\0\0\0\0\0a"), (Some(0), true));
         assert_eq!(number(b"Survival\0SMP\0"), (None, true));
         assert_eq!(number(b"A"), (None, true));

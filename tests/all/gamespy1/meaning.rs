@@ -364,6 +364,31 @@ fn info_alone_has_the_versions() {
 }
 
 #[test]
+fn mutators_are_separated_by_commas_and_none_is_no_name() {
+    let mutators = |reply: &'static [u8]| {
+        let mutators = read(&[reply]).mutators.unwrap();
+        mutators.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let none = br"\gamename\ut\mutators\None\final\\queryid\1.1";
+    assert_eq!(mutators(none), [""; 0]);
+    let some = br"\gamename\ut\mutators\A b,C , none,,D\final\\queryid\1.1";
+    assert_eq!(mutators(some), ["A b", "C", "D"]);
+}
+
+#[test]
+fn the_field_that_ranks_players_is_their_score() {
+    let score = |row: &'static [u8]| read(&[row]).players[0].score;
+    let all = br"\player_0\A\kills_0\4\frag_0\3\frags_0\2\score_0\1\queryid\1.1\final\";
+    assert_eq!(score(all), Some(1));
+    let without_score = br"\player_0\A\kills_0\4\frag_0\3\frags_0\2\queryid\1.1\final\";
+    assert_eq!(score(without_score), Some(2));
+    let without_frags = br"\player_0\A\kills_0\4\frag_0\3\queryid\1.1\final\";
+    assert_eq!(score(without_frags), Some(3));
+    let kills = br"\player_0\A\kills_0\4\queryid\1.1\final\";
+    assert_eq!(score(kills), Some(4));
+}
+
+#[test]
 fn an_echo_under_any_key_is_found() {
     let commands = [Command::Basic, Command::Echo(b"hello")];
     let mut query = StatusQuery::commands(&commands, &QueryOptions::default()).unwrap();
