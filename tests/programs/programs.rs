@@ -1128,7 +1128,7 @@ fn a_person_is_told_that_input_is_read_from_the_terminal() {
         (["scan", "-"], "servers, one a line,"),
     ] {
         let Terminal { mut keys, line } = terminal::open(120, 24);
-        let mut child = command(&run)
+        let child = command(&run)
             .stdin(line.try_clone().unwrap())
             .spawn()
             .unwrap();

@@ -202,6 +202,7 @@ fn without_numbers(text: &str) -> String {
     let lines = text.split_inclusive('\n').map(|line| {
         let is_free = |port: &str| port.len() == 5 && port >= "32000";
         let mut line = replaced(&before(line, " ms"), "127.0.0.1:", is_free);
+        line = replaced(&line, "[::1]:", is_free);
         for words in AFTER {
             line = replaced(&line, words, |_| true);
         }

@@ -262,6 +262,46 @@ fn what_is_watched_is_counted_and_bounded() {
 }
 
 #[test]
+fn servers_of_a_game_are_summed() {
+    let mut sums = Sums::default();
+    for _ in 0..2 {
+        sums.add(&outcome("Srv", "q3dm17").answer);
+    }
+    sums.add(&ServerStatus::default());
+    let expected = Sums {
+        listed: 0,
+        up: 3,
+        players: 24,
+        bots: 6,
+    };
+    assert_eq!(sums, expected);
+}
+
+#[test]
+fn a_state_lasts_since_its_first_result() {
+    let mut server = server("192.0.2.1", Vec::new());
+    let start = watch::now();
+    let at = |seconds| start + Duration::from_secs(seconds);
+    let up = || Ok(outcome("Srv", "q3dm17"));
+    for (seconds, result, since) in [
+        (0, up(), 0),
+        (10, up(), 0),
+        (20, Err(silent()), 20),
+        (30, Err(silent()), 20),
+        (40, up(), 40),
+    ] {
+        server.add(result, at(seconds));
+        assert_eq!(server.since, Some(at(since)), "{seconds}");
+    }
+}
+
+#[test]
+fn a_text_does_not_begin_the_performance_data() {
+    let (_, line) = report(&one(vec![Ok(outcome("a|b", "c|d"))]), Thresholds::default());
+    assert!(line.contains("\"a¦b\" plays c¦d, "), "{line}");
+}
+
+#[test]
 fn a_server_that_was_not_asked_is_unknown_and_not_down() {
     let source = std::sync::Arc::new(std::io::Error::other("no resolver"));
     let errors = [

@@ -130,6 +130,15 @@ pub(crate) struct Sums {
     pub(crate) bots: u64,
 }
 
+impl Sums {
+    /// Counts a server that answered.
+    pub(crate) fn add(&mut self, status: &ServerStatus) {
+        self.up += 1;
+        self.players += u64::from(status.player_count.unwrap_or_default());
+        self.bots += u64::from(status.bot_count.unwrap_or_default());
+    }
+}
+
 /// Everything that is watched.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
@@ -234,10 +243,7 @@ async fn scan(sender: &Sender, game: &Game) -> Result<(Sums, BTreeMap<String, bo
         let Ok(outcome) = scanned.result else {
             continue;
         };
-        let status = outcome.answer;
-        sums.up += 1;
-        sums.players += u64::from(status.player_count.unwrap_or_default());
-        sums.bots += u64::from(status.bot_count.unwrap_or_default());
+        sums.add(&outcome.answer);
     }
     Ok((sums, lists.collect()))
 }

@@ -263,7 +263,8 @@ mod tests {
     }
 
     #[test]
-    fn a_remembered_list_is_whole_and_within_its_scope() {
+    #[allow(clippy::disallowed_methods, reason = "the age of a file")]
+    fn a_remembered_list_is_whole_young_and_within_its_scope() {
         let folder = std::env::temp_dir().join(format!("queryport-lists-{}", std::process::id()));
         let file = folder.join("openarena-any.list");
         let servers = ["127.0.0.1:27960", "8.8.8.8:27960"].map(|server| server.parse().unwrap());
@@ -277,6 +278,16 @@ mod tests {
             Some(servers[1..].to_vec())
         );
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "one file");
+        let aged = |seconds| {
+            let written = std::time::SystemTime::now() - Duration::from_secs(seconds);
+            let file = std::fs::File::options().write(true).open(&file).unwrap();
+            file.set_modified(written).unwrap();
+        };
+        aged(290);
+        assert!(remembered(&file, &lists(Scope::Any)).is_some());
+        aged(300);
+        assert_eq!(remembered(&file, &lists(Scope::Any)), None, "too old");
+        aged(0);
         // A full disk left this part of an earlier version.
         std::fs::write(&file, "").unwrap();
         assert_eq!(remembered(&file, &lists(Scope::Any)), None);
