@@ -515,7 +515,7 @@ mod tests {
         assert_eq!(ids("openarna"), ["openarena"], "and nothing far");
         assert!(ids("spearhead").contains(&"mohaas"), "a part of the name");
         assert_eq!(ids("urban terorr").first(), Some(&"urbanterror"));
-        assert_eq!(ids("call of dut").len(), 3, "of more that have this part");
+        assert_eq!(ids("medal of hon").len(), 3, "of five that are as similar");
         assert!(ids("§§§").is_empty() && ids("").is_empty() && ids("qqqqqqqqqqq").is_empty());
     }
 
