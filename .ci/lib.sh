@@ -7,6 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Without debug information, which takes time to write and to link.
 export CARGO_TERM_COLOR=never CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
+# The scripts name programs of this folder.
+export CARGO_TARGET_DIR="$PWD/target"
 # Names a toolchain that is missing, instead of fetching it in the middle of a check.
 export RUSTUP_AUTO_INSTALL=0
 export PATH="$PWD/target/tools/bin:$PATH"
