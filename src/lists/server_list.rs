@@ -253,3 +253,33 @@ impl fmt::Display for ListCompleteness {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ListCompleteness;
+
+    #[test]
+    fn completeness_in_words() {
+        let passes = |count, once| ListCompleteness::Passes { count, once };
+        for (completeness, words) in [
+            (ListCompleteness::Complete, "complete"),
+            (ListCompleteness::Incomplete, "incomplete"),
+            (passes(0, 0), "not settled after one pass"),
+            (passes(1, 7), "not settled after one pass"),
+            (
+                passes(2, 0),
+                "settled after 2 passes, each address came at least twice",
+            ),
+            (
+                passes(3, 1),
+                "not settled after 3 passes, 1 address came only once",
+            ),
+            (
+                passes(3, 2),
+                "not settled after 3 passes, 2 addresses came only once",
+            ),
+        ] {
+            assert_eq!(completeness.to_string(), words);
+        }
+    }
+}

@@ -275,8 +275,9 @@ mod tests {
                     .without(Part::Info)
                     .without(Part::Rules)
                     .without(Part::Players)
+                    .without(Part::Teams)
             ),
-            "incomplete: the description, rules and players are missing"
+            "incomplete: the description, rules, players and teams are missing"
         );
     }
 }

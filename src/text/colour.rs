@@ -726,6 +726,8 @@ mod tests {
             let colours = spans(&format!("§{letter}x"), Colours::SectionSign);
             listing.value(&format!("§{letter}"), &colours);
         }
+        let glyphs: String = ('\u{E000}'..='\u{E0FF}').map(console_character).collect();
+        listing.value("glyphs of DarkPlaces' console", &glyphs);
         listing.check("text");
     }
 

@@ -23,7 +23,7 @@ pub(crate) const TO_CLIENT: u8 = 0x01;
 pub(crate) const HEXEN_WORLD: u8 = 0xFF;
 
 /// The words that messages of this protocol begin with.
-const WORDS: [&str; 32] = [
+const WORDS: [&str; 33] = [
     "getinfo",
     "getstatus",
     "getchallenge",
@@ -36,6 +36,7 @@ const WORDS: [&str; 32] = [
     "heartbeat",
     "shutdown",
     "infoResponse",
+    "info",
     "statusResponse",
     "status",
     "challengeResponse",
@@ -198,7 +199,7 @@ mod tests {
                      heartbeat shutdown infoResponse statusResponse status challengeResponse \
                      challenge connectResponse accept print reject droperror error needcdkey \
                      client_connect disconnect ack echo echoResponse getserversResponse \
-                     getserversExtResponse getserversExtResponseLinks rconInfoResponse";
+                     getserversExtResponse getserversExtResponseLinks rconInfoResponse info";
         for word in words.split_ascii_whitespace() {
             for text in [word.to_owned(), word.to_uppercase(), format!("{word}\\a")] {
                 let error = unexpected(text.as_bytes(), "x");

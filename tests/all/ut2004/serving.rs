@@ -95,6 +95,12 @@ fn a_field_outweighs_the_rules_that_contradict_it() {
         (back.password, back.dedicated, back.score_limit),
         (Some(false), Some(true), Some(30))
     );
+    // A server that is not dedicated says so.
+    status.dedicated = Some(false);
+    assert_eq!(
+        decode(everything(&status)).to_status().dedicated,
+        Some(false)
+    );
     // A time limit that no rule can hold leaves none that contradicts it.
     status.time_limit = Some(std::time::Duration::from_secs(90));
     assert_eq!(decode(everything(&status)).to_status().time_limit, None);
