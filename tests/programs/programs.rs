@@ -1249,10 +1249,7 @@ fn the_monitor_begins_with_what_it_watches_and_where() {
         .unwrap();
     let words = "watching 1 server; status on http://ADDRESS/, metrics on http://ADDRESS/metrics\n";
     assert_eq!(line, words.replace("ADDRESS", address));
-    let (code, _, err) = {
-        let run = ["monitor", "--listen", address];
-        output(&run)
-    };
+    let (code, _, err) = output(&["monitor", "--listen", address]);
     let words = format!("cannot listen on {address}: address already in use\n");
     assert_eq!((code, err), (Some(1), words));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();

@@ -8,7 +8,7 @@ use crate::sessions::{are_built, examples};
 #[test]
 fn a_tracker_prints_what_changed_and_keeps_the_statuses() {
     let names = ["tracker", "tracker_blocking"];
-    if !are_built(&names[..1]) {
+    if !are_built(&names) {
         return;
     }
     let info = r"\mapname\q3dm17\sv_hostname\Srv";
