@@ -216,7 +216,7 @@ mod tests {
         );
         // Two thirds of the time.
         let sum: usize = present.iter().sum();
-        assert_eq!(sum, 532, "{present:?}");
+        assert!((520..=547).contains(&sum), "{present:?}");
         assert!(
             present.iter().any(|count| *count != present[0]),
             "{present:?}"
