@@ -827,6 +827,9 @@ mod tests {
             listing.row(row.name, row, Some(&UNKNOWN));
         }
         listing.keys(Key::ALL.iter().map(|key| (key, key.as_str())));
+        for setting in &super::super::ut3::TABLE {
+            listing.value("setting of UT3", setting);
+        }
         listing.check("gamespy4");
     }
 

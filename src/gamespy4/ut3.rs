@@ -38,7 +38,7 @@ const RATIOS: &str = "off|1:2|1:1|3:2|2:1|3:1|4:1";
 
 /// A setting.
 #[derive(Debug)]
-struct Setting {
+pub(super) struct Setting {
     /// Its key on the wire.
     key: &'static str,
     /// Its name for people.
@@ -52,7 +52,7 @@ const fn setting(key: &'static str, name: &'static str, kind: Kind) -> Setting {
 
 const CUSTOM_CLASSES: &str = "p1073741829";
 
-const TABLE: [Setting; 34] = [
+pub(super) const TABLE: [Setting; 34] = [
     setting("hostname", "name", Kind::Text),
     setting("OwningPlayerId", "owner's id", Kind::Number),
     // Usually the server's name again.

@@ -619,6 +619,19 @@ fn a_full_disk_is_an_error_with_a_message() {
 }
 
 #[test]
+fn a_help_that_cannot_be_written_is_a_failure() {
+    for run in [&["--help"][..], &["query", "--help"], &["--version"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let (code, _, err) = judge(
+            run,
+            &process::finish(command(run).stdout(full).spawn().unwrap()),
+        );
+        assert_eq!(code, Some(1), "{run:?}: {err}");
+        assert!(err.contains("no space left on device"), "{err}");
+    }
+}
+
+#[test]
 fn an_interrupt_ends_a_program_at_any_time() {
     use std::os::unix::process::ExitStatusExt;
 
@@ -726,6 +739,33 @@ fn the_browser_ends_quietly_when_its_terminal_is_closed() {
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{signal:?}: {status}");
     }
+}
+
+#[test]
+fn ctrl_c_at_the_password_of_a_console_ends_it_with_130() {
+    let Terminal { mut keys, line } = terminal::open(80, 24);
+    let end = || line.try_clone().unwrap();
+    // Ctrl-C is a signal only from the terminal that controls a program.
+    let mut child = process::interruptible("setsid")
+        .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_queryport")])
+        .args(["rcon", "127.0.0.1:9", "status"])
+        .env_remove("QUERYPORT_RCON_PASSWORD")
+        .stdin(end())
+        .stdout(end())
+        .stderr(end())
+        .spawn()
+        .unwrap();
+    let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&text).contains("rcon password: ") {
+        let length = keys.read(&mut buffer).unwrap();
+        text.extend_from_slice(&buffer[..length]);
+    }
+    // The prompt is shown before the program reads keys.
+    while child.try_wait().unwrap().is_none() {
+        keys.write_all(b"\x03").unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(process::wait(&mut child).code(), Some(130));
 }
 
 /// Fills the buffer of a terminal that nobody reads.

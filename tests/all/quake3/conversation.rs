@@ -254,7 +254,14 @@ fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
         !received(Dialect::Standard, DEMAND),
         "not without the option"
     );
-    let long = format!("echo \"echoResponse getstatus {}\"", "x".repeat(110));
+    // 128 bytes may be demanded.
+    let with_length = |length| {
+        let text = format!("echoResponse getstatus {}", "x".repeat(128));
+        format!("echo \"{}\"", &text[..length])
+    };
+    let longest = [b"\xff\xff\xff\xff", with_length(128).as_bytes()].concat();
+    assert!(received(Dialect::OpenJk, &longest));
+    let long = with_length(129);
     for refused in [
         &b"echo \"rcon x quit\""[..],
         b"echo \"echoResponse getinfo abc\"",
