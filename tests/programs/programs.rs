@@ -1151,7 +1151,7 @@ fn the_last_list_of_a_game_is_taken_for_the_same_scope_only() {
     };
     let any = judge(&["any"], &scan("any"));
     assert!(any.0 == Some(0) && any.1.lines().count() == 1, "{any:?}");
-    let words = "1 servers of OpenArena from the last answers of its list servers\n";
+    let words = "1 server of OpenArena from the last answers of its list servers\n";
     assert!(any.2.starts_with(words), "{any:?}");
     let public = judge(&["public"], &scan("public"));
     assert!(

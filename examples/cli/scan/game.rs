@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::command_line;
 use super::output::{Output, Shared};
+use super::safe_text::counted;
 use super::target::{Target, What};
 
 /// The game that `list` names; a file of that name comes first.
@@ -57,8 +58,8 @@ pub(crate) fn servers(
     let file = cache_file(game, lists.scope).filter(|_| lists.is_known);
     if let Some(known) = file.as_ref().and_then(|file| remembered(file, lists)) {
         output.lock().complain(&format!(
-            "{} servers of {} from the last answers of its list servers",
-            known.len(),
+            "{} of {} from the last answers of its list servers",
+            counted(known.len() as u64, "server"),
             game.name
         ));
         tokio::spawn(send_known(known, what, sender));
