@@ -15,7 +15,7 @@ use ratatui::buffer::Buffer;
 use tokio::net::UdpSocket;
 
 use super::farm::Farm;
-use super::input::{HELP, action};
+use super::input::{Action, HELP, action};
 use super::port::Port;
 use super::safe_text::width;
 use super::server::{Query, Server};
@@ -237,24 +237,22 @@ fn every_key_has_the_listed_action() {
     ];
     let letters = (' '..='~').map(KeyCode::Char);
     let modes = [Mode::Table, Mode::Details, Mode::Search, Mode::Help];
+    let name = |action: Option<Action>| match action {
+        Some(action) => format!("{action:?}"),
+        None => "-".to_owned(),
+    };
     let mut text = String::new();
-    for modifiers in [KeyModifiers::NONE, KeyModifiers::CONTROL] {
+    for (control, modifiers) in [("", KeyModifiers::NONE), ("Ctrl ", KeyModifiers::CONTROL)] {
         for code in named.into_iter().chain(letters.clone()) {
             let actions = modes.map(|mode| action(KeyEvent::new(code, modifiers), mode));
-            // All others are typed in a search, and close the page of keys.
-            if actions[0].is_some() || modifiers == KeyModifiers::CONTROL {
-                let name = |action: Option<_>| {
-                    action.map_or_else(|| "-".to_owned(), |action| format!("{action:?}"))
-                };
-                let control = if modifiers == KeyModifiers::CONTROL {
-                    "Ctrl "
-                } else {
-                    ""
-                };
+            // A letter without an action in the table is typed in a search, and closes the help.
+            let is_listed = match modifiers {
+                KeyModifiers::CONTROL => actions.iter().any(Option::is_some),
+                _ => actions[0].is_some(),
+            };
+            if is_listed {
                 let actions = actions.map(name).join(", ");
-                if actions != "-, -, -, -" {
-                    text += &format!("{control}{code:?}: {actions}\n");
-                }
+                text += &format!("{control}{code:?}: {actions}\n");
             }
         }
     }
