@@ -21,7 +21,7 @@ use std::process::{Command, Stdio};
 use kit::process;
 
 /// The commands of a file that run at the same time.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 24;
 
 /// Runs the commands of a file, and compares the file with what they print. With
 /// `QUERYPORT_RENEW` set, writes it instead.
