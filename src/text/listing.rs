@@ -46,19 +46,7 @@ impl Listing {
         }
         let file = folder.join(format!("{module}.txt"));
         let text = format!("# Every row of the tables in src/{module}/.\n{}", self.0);
-        if std::env::var_os("QUERYPORT_RENEW").is_some() {
-            std::fs::write(&file, &text).unwrap();
-        }
-        let listed = std::fs::read_to_string(&file).unwrap_or_default();
-        if text != listed {
-            let mut pairs = text.lines().zip(listed.lines());
-            let first = pairs.find(|(cell, listed)| cell != listed);
-            panic!(
-                "{}: the first of the table's cells and the listed ones that differ: {first:?}; \
-                 QUERYPORT_RENEW=1 writes the listing",
-                file.display()
-            );
-        }
+        kit::assert_listed(&file, &text);
     }
 }
 

@@ -287,23 +287,33 @@ fn long_named() -> std::net::SocketAddr {
     ))
 }
 
-/// A server of Quake 3 with this infostring.
-fn quake3_server(infostring: &str) -> std::net::SocketAddr {
-    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let address = server.local_addr().unwrap();
-    let infostring = infostring.as_bytes().to_vec();
+/// A server that sends these replies to a request.
+fn responding(
+    mut replies: impl FnMut(&[u8]) -> Vec<Vec<u8>> + Send + 'static,
+) -> std::net::SocketAddr {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
     std::thread::spawn(move || {
-        let mut buffer = [0; 256];
-        while let Ok((length, from)) = server.recv_from(&mut buffer) {
-            let challenge = buffer[..length]
-                .strip_prefix(b"\xff\xff\xff\xffgetstatus ")
-                .unwrap_or_default();
-            let head = b"\xff\xff\xff\xffstatusResponse\n";
-            let reply = [head, &infostring[..], b"\\challenge\\", challenge, b"\n"].concat();
-            let _ = server.send_to(&reply, from);
+        let mut buffer = [0; 512];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+            for reply in replies(&buffer[..length]) {
+                let _ = socket.send_to(&reply, from);
+            }
         }
     });
     address
+}
+
+/// A server of Quake 3 with this infostring.
+fn quake3_server(infostring: &str) -> std::net::SocketAddr {
+    let infostring = infostring.as_bytes().to_vec();
+    responding(move |request| {
+        let challenge = request
+            .strip_prefix(b"\xff\xff\xff\xffgetstatus ")
+            .unwrap_or_default();
+        let head = b"\xff\xff\xff\xffstatusResponse\n";
+        vec![[head, &infostring[..], b"\\challenge\\", challenge, b"\n"].concat()]
+    })
 }
 
 /// A file with this list, whose name is that of the test.
@@ -599,14 +609,18 @@ fn a_pipe_that_nobody_reads_is_no_error() {
     }
 }
 
+/// The exit status and messages of a command whose output goes to a full disk.
+fn on_a_full_disk(run: &[&str]) -> (Option<i32>, String) {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = process::finish(command(run).stdout(full).spawn().unwrap());
+    let (code, _, err) = judge(run, &output);
+    (code, err)
+}
+
 #[test]
 fn a_full_disk_is_an_error_with_a_message() {
     kit::at_once(RUNS, |run| {
-        let full = File::options().write(true).open("/dev/full").unwrap();
-        let (code, _, err) = judge(
-            run,
-            &process::finish(command(run).stdout(full).spawn().unwrap()),
-        );
+        let (code, err) = on_a_full_disk(run);
         // To a plug-in, 1 would be a warning about the server.
         let expected = if run.contains(&"--once") { 3 } else { 1 };
         assert_eq!(code, Some(expected), "{run:?}: {err}");
@@ -621,11 +635,7 @@ fn a_full_disk_is_an_error_with_a_message() {
 #[test]
 fn a_help_that_cannot_be_written_is_a_failure() {
     for run in [&["--help"][..], &["query", "--help"], &["--version"]] {
-        let full = File::options().write(true).open("/dev/full").unwrap();
-        let (code, _, err) = judge(
-            run,
-            &process::finish(command(run).stdout(full).spawn().unwrap()),
-        );
+        let (code, err) = on_a_full_disk(run);
         assert_eq!(code, Some(1), "{run:?}: {err}");
         assert!(err.contains("no space left on device"), "{err}");
     }
@@ -714,6 +724,15 @@ fn the_browser_without_favourites_and_without_a_terminal_fails() {
     assert!(err.contains("no favourites yet"), "{err}");
 }
 
+/// Reads what a program shows on a terminal until these words are there.
+fn wait_for(keys: &mut File, words: &str) {
+    let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&text).contains(words) {
+        let length = keys.read(&mut buffer).unwrap();
+        text.extend_from_slice(&buffer[..length]);
+    }
+}
+
 #[test]
 fn the_browser_ends_quietly_when_its_terminal_is_closed() {
     for signal in [Some(Signal::HUP), None] {
@@ -727,11 +746,7 @@ fn the_browser_ends_quietly_when_its_terminal_is_closed() {
             .spawn()
             .unwrap();
         drop(line);
-        let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
-        while !String::from_utf8_lossy(&text).contains("queryport") {
-            let length = keys.read(&mut buffer).unwrap();
-            text.extend_from_slice(&buffer[..length]);
-        }
+        wait_for(&mut keys, "queryport");
         drop(keys);
         if let Some(signal) = signal {
             kill_process(Pid::from_child(&child), signal).unwrap();
@@ -755,11 +770,7 @@ fn ctrl_c_at_the_password_of_a_console_ends_it_with_130() {
         .stderr(end())
         .spawn()
         .unwrap();
-    let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
-    while !String::from_utf8_lossy(&text).contains("rcon password: ") {
-        let length = keys.read(&mut buffer).unwrap();
-        text.extend_from_slice(&buffer[..length]);
-    }
+    wait_for(&mut keys, "rcon password: ");
     // The prompt is shown before the program reads keys.
     while child.try_wait().unwrap().is_none() {
         keys.write_all(b"\x03").unwrap();

@@ -51,6 +51,14 @@ impl Server {
             .unwrap_or_else(|error| panic!("{error}: {}", self.line))
     }
 
+    /// The next line of its output.
+    fn next_line(&mut self) -> String {
+        let mut line = String::new();
+        let output = self.output.as_mut().unwrap();
+        output.read_line(&mut line).unwrap();
+        line
+    }
+
     fn ask(&self, request: &[u8]) -> String {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket
@@ -161,13 +169,7 @@ fn each_request_is_reported_with_what_became_of_it() {
     let to = server.address(" on ");
     let mut reported = |request: &[u8]| {
         from.send_to(request, to).unwrap();
-        let mut line = String::new();
-        server
-            .output
-            .as_mut()
-            .unwrap()
-            .read_line(&mut line)
-            .unwrap();
+        let line = server.next_line();
         line.replace(&from.local_addr().unwrap().to_string(), "FROM")
     };
     assert_eq!(reported(b"move"), "FROM: 4 bytes, not a request\n");
@@ -356,14 +358,7 @@ fn heartbeats_go_to_every_address_of_a_master_and_it_says_who_received_one() {
             info.contains(r"\gamename\IW6\") && info.contains(r"\challenge\c7a1e5b2"),
             "{info}"
         );
-        let mut line = String::new();
-        server
-            .output
-            .as_mut()
-            .unwrap()
-            .read_line(&mut line)
-            .unwrap();
-        heard.push(line);
+        heard.push(server.next_line());
     }
     let expected = masters
         .iter()

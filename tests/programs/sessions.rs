@@ -14,11 +14,13 @@
 //! joins them, and begins a line before each option.
 
 use std::io::Write;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use kit::process;
+
+use crate::responding;
 
 /// The commands of a file that run at the same time.
 const AT_ONCE: usize = 24;
@@ -273,36 +275,20 @@ fn before(line: &str, words: &str) -> String {
 
 /// A server that takes turns with these replies.
 fn alternating(replies: Vec<Vec<u8>>) -> SocketAddr {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let address = socket.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for reply in replies.iter().cycle() {
-            let Ok((_, from)) = socket.recv_from(&mut [0; 512]) else {
-                return;
-            };
-            let _ = socket.send_to(reply, from);
-        }
-    });
-    address
+    let mut turns = replies.into_iter().cycle();
+    responding(move |_| turns.next().into_iter().collect())
 }
 
 /// A server that replies to requests that begin with these words, or are these before a `$`.
 fn server(replies: Vec<(&'static [u8], Vec<u8>)>) -> SocketAddr {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let address = socket.local_addr().unwrap();
-    std::thread::spawn(move || {
-        let mut buffer = [0; 512];
-        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
-            let request = &buffer[..length];
-            for (words, reply) in &replies {
-                let is_whole = words.strip_suffix(b"$") == Some(request);
-                if is_whole || request.starts_with(words) {
-                    let _ = socket.send_to(reply, from);
-                }
-            }
-        }
-    });
-    address
+    responding(move |request| {
+        let is_asked = |words: &[u8]| {
+            let is_whole = words.strip_suffix(b"$") == Some(request);
+            is_whole || request.starts_with(words)
+        };
+        let asked = replies.iter().filter(|(words, _)| is_asked(words));
+        asked.map(|(_, reply)| reply.clone()).collect()
+    })
 }
 
 const QUAKE3: &[u8] = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\^1Red Srv\\mapname\\q3dm17\

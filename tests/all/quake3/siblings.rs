@@ -629,13 +629,13 @@ fn status(players: usize) -> ServerStatus {
 }
 
 fn served(engine: Engine, request: &[u8], players: usize) -> Vec<Bytes> {
+    replies(&Service::new(engine), request, &status(players))
+}
+
+/// The replies of a server with this status.
+fn replies(service: &Service, request: &[u8], status: &ServerStatus) -> Vec<Bytes> {
     let request = Request::parse(request).unwrap();
-    quake3::respond(
-        &request,
-        &status(players),
-        &Service::new(engine),
-        &requester(),
-    )
+    quake3::respond(&request, status, service, &requester())
 }
 
 fn requester() -> Requester {
@@ -735,9 +735,7 @@ fn flags_choose_the_players_and_their_fields() {
             flags: Some(flags.as_bytes()),
         };
         Request::new(command).encode(&mut request).unwrap();
-        let request = Request::parse(&request).unwrap();
-        let service = Service::new(Engine::QuakeWorld);
-        let replies = quake3::respond(&request, &status, &service, &requester());
+        let replies = replies(&Service::new(Engine::QuakeWorld), &request, &status);
         String::from_utf8_lossy(&replies[0][5..])
             .trim_start_matches('\n')
             .trim_end_matches('\0')
@@ -765,10 +763,8 @@ fn a_status_without_any_field_is_answered_with_one_pair() {
         (Engine::QuakeWorld, Dialect::QuakeWorld),
         (Engine::HexenWorld, Dialect::HexenWorld),
     ] {
-        let request = sent(dialect);
-        let request = Request::parse(&request).unwrap();
         let empty = ServerStatus::default();
-        let replies = quake3::respond(&request, &empty, &Service::new(engine), &requester());
+        let replies = replies(&Service::new(engine), &sent(dialect), &empty);
         let Verdict::Done(answer) = query(dialect).receive(&replies[0]) else {
             panic!("{engine:?}")
         };
@@ -835,9 +831,7 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
     ] {
         for max_reply in [1, 5, 20, 100, 300, 600] {
             let service = Service::new(engine).with_max_reply(max_reply);
-            let request = sent(dialect);
-            let request = Request::parse(&request).unwrap();
-            let replies = quake3::respond(&request, &status, &service, &requester());
+            let replies = replies(&service, &sent(dialect), &status);
             let length: usize = replies.iter().map(Bytes::len).sum();
             assert!(length <= max_reply, "{engine:?}: {length} of {max_reply}");
             if max_reply < 100 {
@@ -865,9 +859,7 @@ fn an_infostring_of_the_siblings_has_511_bytes_at_most() {
         let length = |value: usize| {
             let mut status = status(1);
             status.rules.push("long", &"v".repeat(value));
-            let request = sent(dialect);
-            let request = Request::parse(&request).unwrap();
-            let replies = quake3::respond(&request, &status, &Service::new(engine), &requester());
+            let replies = replies(&Service::new(engine), &sent(dialect), &status);
             let mut texts = replies[0].splitn(2, |&byte| byte == b'\\');
             let after_head = texts.nth(1).unwrap();
             let feed = after_head.iter().position(|&byte| byte == b'\n');
@@ -886,9 +878,7 @@ fn a_rule_named_clients_is_no_number_of_players() {
     ] {
         let mut status = status(1);
         status.rules.push("clients", "99");
-        let request = sent(dialect);
-        let request = Request::parse(&request).unwrap();
-        let replies = quake3::respond(&request, &status, &Service::new(engine), &requester());
+        let replies = replies(&Service::new(engine), &sent(dialect), &status);
         let read = Answer::from_datagrams(replies, &Limits::default())
             .unwrap()
             .to_status();
@@ -959,8 +949,7 @@ fn requests_of_the_engines_own_clients_are_answered() {
         player.extra.push("team", "red");
         status.players = [player].into();
         let request = [b"\xff\xff\xff\xff", request.as_bytes()].concat();
-        let parsed = Request::parse(&request).unwrap();
-        let replies = quake3::respond(&parsed, &status, &Service::new(engine), &requester());
+        let replies = replies(&Service::new(engine), &request, &status);
         let [sent] = &replies[..] else {
             panic!("{client}: {replies:?}")
         };
@@ -979,9 +968,7 @@ fn bytes_that_a_status_of_the_siblings_cannot_carry_become_similar_ones() {
         (Engine::QuakeWorld, Dialect::QuakeWorld),
         (Engine::HexenWorld, Dialect::HexenWorld),
     ] {
-        let request = sent(dialect);
-        let request = Request::parse(&request).unwrap();
-        let replies = quake3::respond(&request, &status, &Service::new(engine), &requester());
+        let replies = replies(&Service::new(engine), &sent(dialect), &status);
         let text = String::from_utf8_lossy(&replies[0]);
         assert!(text.contains(r#" "a'b/c;d""#), "{engine:?}: {text:?}");
     }
@@ -993,13 +980,7 @@ fn long_texts_in_a_line_of_quake_2_are_cut() {
     status.name = Some("n".repeat(40).into());
     status.map = Some("m".repeat(40).into());
     let line = |request: &[u8]| {
-        let request = Request::parse(request).unwrap();
-        let replies = quake3::respond(
-            &request,
-            &status,
-            &Service::new(Engine::Quake2),
-            &requester(),
-        );
+        let replies = replies(&Service::new(Engine::Quake2), request, &status);
         String::from_utf8(replies[0][4..].to_vec()).unwrap()
     };
     let (name, map) = ("n".repeat(32), "m".repeat(16));
