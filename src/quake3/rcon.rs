@@ -814,7 +814,6 @@ mod tests {
     }
 
     #[cfg(feature = "secure-rcon")]
-    #[cfg(feature = "secure-rcon")]
     #[test]
     fn a_command_signed_with_the_time_has_six_digits_of_a_second() {
         let password = Password::new("secret");
@@ -825,6 +824,7 @@ mod tests {
         assert!(request.ends_with(b" 1700000000.000007 status"));
     }
 
+    #[cfg(feature = "secure-rcon")]
     #[test]
     fn a_command_signed_with_a_challenge_asks_for_it_first() {
         let password = Password::new("secret");
