@@ -383,10 +383,6 @@ fn summary(list: &ServerList) -> ExitCode {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    reason = "a failed assumption in a test is a failed test"
-)]
 mod tests {
     use super::*;
 

@@ -237,10 +237,6 @@ fn plain_with_tabs(line: TextRef<'_>) -> String {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    reason = "a failed assumption in a test is a failed test"
-)]
 mod tests {
     use super::*;
 

@@ -146,7 +146,7 @@ fn names(browser: &mut Browser) -> Vec<String> {
     browser.shown.iter().map(name).collect()
 }
 
-/// Screens of every mode and width: the size, the keys that were pressed, and what is drawn.
+/// Screens of every mode and width: the size, the keys that were pressed, and the text.
 #[test]
 fn every_screen_is_the_listed_one() {
     let (mut text, now) = (String::new(), start());

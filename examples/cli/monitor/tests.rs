@@ -336,36 +336,37 @@ fn a_server_that_was_not_asked_is_unknown_and_not_down() {
 #[test]
 fn every_reply_has_the_listed_head_and_errors_a_text() {
     monitored(|address, _| async move {
-        for (request, status, body) in [
-            ("GET /metrics", "200 OK", None),
-            ("HEAD /style.css", "200 OK", Some("")),
+        let plain = "content-type: text/plain; charset=utf-8";
+        for (request, status, body, expected) in [
+            (
+                "GET /metrics",
+                "200 OK",
+                None,
+                &["content-type: text/plain; version=0.0.4; charset=utf-8"][..],
+            ),
+            (
+                "HEAD /style.css",
+                "200 OK",
+                Some(""),
+                &["content-type: text/css; charset=utf-8"],
+            ),
             (
                 "GET /other",
                 "404 Not Found",
                 Some("the status page is at /, the metrics are at /metrics\n"),
+                &[plain],
             ),
             (
                 "POST /",
                 "405 Method Not Allowed",
                 Some("only GET and HEAD\n"),
+                &[plain, "allow: GET, HEAD"],
             ),
-            ("GET /", "200 OK", None),
-        ] {
-            let reply = exchange(address, &format!("{request} HTTP/1.1\r\nHost: x\r\n\r\n")).await;
-            let (head, found) = reply.split_once("\r\n\r\n").unwrap();
-            assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
-            assert!(body.is_none_or(|body| body == found), "{found}");
-            let mut lines: Vec<&str> = head.lines().skip(1).collect();
-            lines.retain(|line| !line.starts_with("date: ") && !line.starts_with("content-length"));
-            let expected: &[&str] = match request {
-                "GET /metrics" => &["content-type: text/plain; version=0.0.4; charset=utf-8"],
-                "HEAD /style.css" => &["content-type: text/css; charset=utf-8"],
-                "GET /other" => &["content-type: text/plain; charset=utf-8"],
-                "POST /" => &[
-                    "content-type: text/plain; charset=utf-8",
-                    "allow: GET, HEAD",
-                ],
-                _ => &[
+            (
+                "GET /",
+                "200 OK",
+                None,
+                &[
                     "content-type: text/html; charset=utf-8",
                     "content-security-policy: default-src 'none'; style-src 'self'; \
                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -373,7 +374,14 @@ fn every_reply_has_the_listed_head_and_errors_a_text() {
                     "referrer-policy: no-referrer",
                     "cache-control: no-store",
                 ],
-            };
+            ),
+        ] {
+            let reply = exchange(address, &format!("{request} HTTP/1.1\r\nHost: x\r\n\r\n")).await;
+            let (head, found) = reply.split_once("\r\n\r\n").unwrap();
+            assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
+            assert!(body.is_none_or(|body| body == found), "{found}");
+            let mut lines: Vec<&str> = head.lines().skip(1).collect();
+            lines.retain(|line| !line.starts_with("date: ") && !line.starts_with("content-length"));
             lines.retain(|line| *line != "connection: close");
             assert_eq!(lines, expected, "{request}");
         }

@@ -551,10 +551,6 @@ fn other_port(error: &Error, what: What, server: &str) -> Option<String> {
 type Answered = Outcome<ServerStatus>;
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    reason = "a failed assumption in a test is a failed test"
-)]
 mod tests {
     use super::*;
 

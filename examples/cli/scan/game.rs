@@ -229,10 +229,6 @@ fn write_list(file: &Path, servers: &[SocketAddr]) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    reason = "a failed assumption in a test is a failed test"
-)]
 mod tests {
     use super::*;
 

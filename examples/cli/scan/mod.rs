@@ -350,10 +350,6 @@ fn cannot_read(path: &str, error: &std::io::Error) -> Box<dyn std::error::Error>
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    reason = "a failed assumption in a test is a failed test"
-)]
 mod tests {
     use super::*;
 
