@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(number(b"Own-name\0\0\0hostname"), (Some(0), false));
         assert_eq!(number(b"Own-name\0\x81\x01score_"), (Some(1), true));
         assert_eq!(number(b"hostname\0\0\0\0\0"), (None, true));
-        // Keys of eight letters are no name of a server's own.
+        // A key of eight letters does not count as a name of the server's own.
         for key in [
             "hostname", "gamename", "hostport", "gametype", "numteams", "teamplay", "password",
         ] {

@@ -558,7 +558,7 @@ mod tests {
         );
     }
 
-    /// 0 is no protocol number.
+    /// 0 is not a protocol number.
     #[test]
     fn the_protocol_number_of_the_challenge_is_used() {
         for (named, used) in [(" 7 71", 71), (" 7 1", 1), (" 7 0", 68), ("", 68)] {
