@@ -11,8 +11,9 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 use crate::text::charset::Charset;
+use crate::text::charset::console_character;
 use crate::text::code::Colour;
-use crate::text::colour::{Colours, console_character, may_have_codes, segments};
+use crate::text::colour::{Colours, may_have_codes, segments};
 use crate::text::share;
 
 /// The style of a text's bytes: the character set and the kind of colour codes. The default is

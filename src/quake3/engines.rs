@@ -1026,7 +1026,7 @@ pub(crate) const QUAKE3E: Profile = Profile {
         is_silent_without_output: true,
         ..DEFAULT.rcon
     },
-    colours: Colours::Quake3e,
+    colours: Colours::Caret,
     people: IOQUAKE3.people,
     source: "ec-/Quake3e code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
@@ -1118,7 +1118,7 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
         all(&[Begins(Key::Game, "q3urt")]),
     ],
     game: Some("urbanterror"),
-    colours: Colours::UrbanTerror,
+    colours: Colours::CaretDigit,
     people: DEFAULT.people,
     password: Password {
         keys: Keys {
@@ -1402,7 +1402,7 @@ pub(crate) const JEDI_OUTCAST_102: Profile = Profile {
         all(&[Has(Key::TrueJedi), Number(15, 15)]),
         all(&[Has(Key::JediVmerc), Number(15, 15)]),
     ],
-    colours: Colours::JediOutcast102,
+    colours: Colours::Caret,
     ..JEDI_OUTCAST
 };
 
@@ -1416,7 +1416,7 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
         all(&[Has(Key::JediVmerc)]),
     ],
     game: Some("swjkja"),
-    colours: Colours::JediAcademy,
+    colours: Colours::CaretDigit,
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Holocron FFA"),
@@ -1448,7 +1448,7 @@ pub(crate) const SOLDIER_OF_FORTUNE_2: Profile = Profile {
     ],
     game: Some("sof2"),
     engine: Engine::SoldierOfFortune2,
-    colours: Colours::SoldierOfFortune2,
+    colours: Colours::Caret,
     score_limit: Keys::status(&[Key::ScoreLimit]),
     base_folders: &["base", "mp"],
     written: Written {
@@ -1800,7 +1800,7 @@ pub(crate) const TREMULOUS: Profile = Profile {
         all(&[Is(Key::Gamename, "base"), Number(69, 70)]),
     ],
     game: Some("tremulous"),
-    colours: Colours::Tremulous12,
+    colours: Colours::CaretAlphanumeric,
     base_folders: &["base"],
     heartbeat: Heartbeat {
         info_names: &["base"],

@@ -151,7 +151,7 @@
 //!
 //! | engine | colour codes | `clients` counts | slots |
 //! |---|---|---|---|
-//! | Urban Terror | `UrbanTerror` | everyone | public |
+//! | Urban Terror | `CaretDigit` | everyone | public |
 //! | IW4x | `ModernWarfare2` | people | all |
 //! | Modern Warfare 3 | `CaretBasic` | everyone | all |
 //! | iw7-mod | `InfiniteWarfare` | everyone | all |
@@ -165,9 +165,9 @@
 //! | Warsow | `Warsow` | everyone | all |
 //! | qfusion | `Warsow` | everyone | all |
 //! | Daemon | `Daemon` | people | public |
-//! | Jedi Outcast 1.02 | `JediOutcast102` | everyone | public |
+//! | Jedi Outcast 1.02 | `Caret` | everyone | public |
 //! | Jedi Outcast 1.04 | `CaretBasic` | everyone | public |
-//! | Jedi Academy | `JediAcademy` | everyone | public |
+//! | Jedi Academy | `CaretDigit` | everyone | public |
 //! | Elite Force | `CaretAlphanumeric` | everyone | public |
 //! | Call of Duty 2 | `CallOfDuty2` | everyone, left out at 0 | public |
 //! | CoD4x | `CaretDigit` | everyone | public |
@@ -176,9 +176,9 @@
 //! | United Offensive | `CaretDigit` | everyone | public |
 //! | Call of Duty | `CaretDigit` | everyone | public |
 //! | Medal of Honor | `CaretAlphanumeric` | everyone | public |
-//! | Soldier of Fortune II | `SoldierOfFortune2` | everyone | public |
+//! | Soldier of Fortune II | `Caret` | everyone | public |
 //! | Tremulous 1.3 | `Tremulous13` | everyone | public |
-//! | Tremulous 1.2 | `Tremulous12` | everyone | public |
+//! | Tremulous 1.2 | `CaretAlphanumeric` | everyone | public |
 //! | iortcw | `CaretAlphanumeric` | everyone | public |
 //! | Return to Castle Wolfenstein | `Caret` | everyone | public |
 //! | ET: Legacy | `EtLegacy` | everyone | public |
@@ -187,7 +187,7 @@
 //! | World of Padman | `CaretAlphanumeric` | everyone | public |
 //! | Spearmint | `CaretBasic` | everyone | public |
 //! | OpenArena | `OpenArena` | everyone | public |
-//! | Quake3e | `Quake3e` | everyone | public |
+//! | Quake3e | `Caret` | everyone | public |
 //! | Quake III Arena | `Caret` | everyone | public |
 //! | ioquake3 | `CaretAlphanumeric` | everyone | public |
 //! | Quake III Arena or Quake3e | `Caret` | everyone | public |

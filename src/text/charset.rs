@@ -39,7 +39,7 @@ pub enum Charset {
     Latin1,
     /// Quake's own: the glyphs of the game's font, each in two colours. Bit 7 is the colour and is
     /// not decoded. Glyphs below 0x20 become the characters that they look like: brackets, digits,
-    /// dots and bars (ezQuake's `readable characters`; MVDSV, src/cl_main.c).
+    /// dots and bars (DarkPlaces, console.c; ezQuake, console.c).
     Quake,
     /// UTF-16, little-endian. A lone surrogate or an odd last byte becomes U+FFFD.
     Utf16Le,
@@ -85,22 +85,35 @@ fn windows_1251(byte: u8) -> char {
         .unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The characters that Quake's glyphs 0x00 to 0x1F look like. Tab, line feed and carriage return
-/// end or separate text.
-const QUAKE: [char; 32] = [
-    '=', '=', '=', '#', '#', '.', '#', '#', '#', '\t', '\n', '#', ' ', '\r', '.', '.', //
-    '[', ']', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '<', '=', '>',
-];
+/// The characters that Quake's glyphs 0x80 to 0x9F look like (xonotic/darkplaces, console.c,
+/// `qfont_table`). Those from 0x00 to 0x1F are the same in another colour.
+const GLYPHS: &[u8; 32] = b"<=>##.#### # >..[]0123456789.<=>";
 
-/// The character of one byte in Quake's character set.
+/// The character that a glyph of Quake's font looks like.
+fn glyph(number: u8) -> char {
+    let number = number & 0x7F;
+    match GLYPHS.get(usize::from(number)) {
+        Some(character) => char::from(*character),
+        None if number == 0x7F => '<',
+        None => char::from(number),
+    }
+}
+
+/// The character of one byte in Quake's character set. Tab, line feed and carriage return end or
+/// separate text.
 fn quake(byte: u8) -> char {
-    let glyph = byte & 0x7F;
-    match QUAKE.get(usize::from(glyph)) {
-        // In the second colour they are glyphs like the others.
-        Some('\t' | '\n' | '\r') if byte != glyph => '#',
-        Some(character) => *character,
-        None if glyph == 0x7F => '<',
-        None => char::from(glyph),
+    match byte {
+        b'\t' | b'\n' | b'\r' => char::from(byte),
+        byte => glyph(byte),
+    }
+}
+
+/// The character that DarkPlaces' console prints for a glyph of its font, U+E000–E0FF; other
+/// characters stay (xonotic/darkplaces, console.c).
+pub(crate) fn console_character(character: char) -> char {
+    match u32::from(character).to_le_bytes() {
+        [number, 0xE0, 0, 0] => glyph(number),
+        _ => character,
     }
 }
 
@@ -191,19 +204,26 @@ mod tests {
         }
     }
 
-    /// The glyphs as MVDSV's and ezQuake's fonts draw them.
+    /// xonotic/darkplaces, console.c, `qfont_table`; QW-Group/ezquake-source, src/console.c.
     #[test]
     fn glyphs_of_quake_are_read() {
         assert_eq!(
             Charset::Quake.decode(b"\x10\xc1nn\x11 \x12\x9b"),
             "[Ann] 09"
         );
-        assert_eq!(Charset::Quake.decode(b"\xff\x7f\x8a"), "<<#");
+        assert_eq!(Charset::Quake.decode(b"\xff\x7f\x89\t\x8d\r"), "<<#\t>\r");
         assert!(matches!(
             Charset::Quake.decode(b"Ann"),
             Cow::Borrowed("Ann")
         ));
         assert_eq!(Charset::Quake.encode("[\u{e4}]"), b"[?]");
+    }
+
+    #[test]
+    fn glyphs_of_the_console_font_are_its_characters() {
+        let glyphs = "\u{e041}\u{e0c1}\u{e012}\u{e01b}\u{e010}\u{e08d}\u{e100}é";
+        let shown: String = glyphs.chars().map(console_character).collect();
+        assert_eq!(shown, "AA09[>\u{e100}é");
     }
 
     #[test]

@@ -15,10 +15,9 @@ pub enum Colour {
     /// An entry of the game's palette.
     ///
     /// In games of the Quake 3 family, 0–7 are black, red, green, yellow, blue, cyan, magenta and
-    /// white, or shades of these. How many more there are depends on the kind of codes. In a
-    /// [`Colours::SectionSign`](crate::model::Colours::SectionSign) text, 0–15 are Minecraft's
-    /// colours in the order of their codes. [`Colours::rgb`](crate::model::Colours::rgb) has their
-    /// values.
+    /// white. In a [`Colours::SectionSign`](crate::model::Colours::SectionSign) text, 0–15 are
+    /// Minecraft's colours in the order of their codes.
+    /// [`Colours::rgb`](crate::model::Colours::rgb) has the colours of each family.
     Palette(u8),
     /// Red, green and blue.
     Rgb(u8, u8, u8),
@@ -85,24 +84,4 @@ pub(crate) fn hex(c: u8) -> Option<u8> {
 pub(super) fn short_rgb(digits: &[u8]) -> Option<Colour> {
     let [red, green, blue] = *digits.first_chunk()?;
     rgb(&[red, red, green, green, blue, blue])
-}
-
-/// Entries of a palette in a row, each as `0xRRGGBB`.
-#[derive(Clone, Copy)]
-pub(super) struct Entries {
-    /// The index of the first one.
-    pub(super) first: u8,
-    pub(super) colours: &'static [u32],
-}
-
-impl Entries {
-    pub(super) const fn new(first: u8, colours: &'static [u32]) -> Self {
-        Self { first, colours }
-    }
-
-    /// The colour with this index.
-    pub(super) fn get(self, index: u8) -> Option<u32> {
-        let place = index.checked_sub(self.first)?;
-        self.colours.get(usize::from(place)).copied()
-    }
 }

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::caret::{self, CaretRule};
+use super::caret::{self, EIGHT, THIRTY_TWO, one_character, up_to};
 use super::charset::Charset;
-use super::code::{Code, Colour, Effect, Entries, rgb, short_rgb};
+use super::code::{Code, Colour, Effect, rgb, short_rgb};
 
 /// The kind of colour codes in a text; it follows from the protocol and the game. The wrong kind
 /// would remove text. See the example of [`Text`](crate::Text).
@@ -37,33 +37,21 @@ pub enum Colours {
     /// `^0`–`^7`: the codes that all engines of the Quake 3 family have. For a server of an unknown
     /// engine, Jedi Outcast 1.04 and Spearmint.
     CaretBasic,
-    /// `^0`–`^9`: Call of Duty 1 and 4.
-    CaretDigit,
-    /// As [`Self::CaretDigit`], with Urban Terror's colours.
-    UrbanTerror,
-    /// As [`Self::CaretDigit`], with Jedi Academy's colours.
-    JediAcademy,
-    /// `^` and a letter or digit; eight colours: ioquake3, iortcw, Elite Force, Medal of Honor,
-    /// World of Padman.
-    CaretAlphanumeric,
-    /// As [`Self::CaretAlphanumeric`], with Tremulous 1.2's colours.
-    Tremulous12,
-    /// `^` and any character except `^`; eight colours: id Software's engines.
-    Caret,
-    /// As [`Self::Caret`], with Soldier of Fortune II's colours.
-    SoldierOfFortune2,
-    /// `^` and any character except `^`; digits and letters are 36 colours: Quake3e.
-    Quake3e,
     /// `^0`–`^8`: OpenArena's own engine.
     OpenArena,
+    /// `^0`–`^9`: Call of Duty 1 and 4, Jedi Academy, Urban Terror.
+    CaretDigit,
+    /// `^` and a letter or digit: ioquake3, iortcw, Elite Force, Medal of Honor, World of Padman,
+    /// Tremulous 1.2.
+    CaretAlphanumeric,
+    /// `^` and any character except `^`: id Software's engines, Quake3e, Soldier of Fortune II, Jedi
+    /// Outcast 1.02 and 1.03.
+    Caret,
     /// `^` and any character except `^`; 32 colours: Enemy Territory, Smokin' Guns.
     EnemyTerritory,
     /// `^` and any character except `^`, a space or a control character; 32 colours: ET: Legacy.
     EtLegacy,
-    /// `^` and any character except `^`; 16 colours: Jedi Outcast 1.02 and 1.03.
-    JediOutcast102,
-    /// `^` and a letter or digit, which are 62 colours, `^#RGB`, `^##RRGGBB`, and `^^` for a caret:
-    /// Tremulous 1.3.
+    /// `^` and a letter or digit, `^#RGB`, `^##RRGGBB`, and `^^` for a caret: Tremulous 1.3.
     Tremulous13,
     /// `^` and one of the 32 characters from `0` to `O`, either case, `^xRGB` and `^#RRGGBB` in
     /// hexadecimal, `^*` for the default, and `^^` for a caret: Unvanquished.
@@ -93,10 +81,9 @@ pub enum Colours {
     UnrealEscape,
     /// Minecraft: `§` and one of `0-9a-v`, either case, and `§x§R§R§G§G§B§B` in hexadecimal.
     ///
-    /// The letters `k`–`o` are formats and `r` is the reset; the others from `g` on are colours of
-    /// the Bedrock Edition. The letters `m` and `n` are formats in the Java Edition and colours in
-    /// Bedrock, and switch no colour here (minecraft.wiki/w/Formatting_codes). The long form is
-    /// BungeeCord's. Clients do not show a `§x` without its digits.
+    /// The letters `k`–`o` are formats and `r` is the reset. The others from `g` on are colours of
+    /// the Bedrock Edition, and the default colour here (minecraft.wiki/w/Formatting_codes). The
+    /// long form is BungeeCord's. Clients do not show a `§x` without its digits.
     SectionSign,
     /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`,
     /// `[\u]`, either case.
@@ -111,7 +98,8 @@ impl Colours {
     /// The characters that a code can begin with.
     const fn introducers(self) -> &'static [char] {
         match self {
-            Self::None | Self::UnrealEscape => &[],
+            Self::None => &[],
+            Self::UnrealEscape => &['\u{1B}'],
             Self::SectionSign => &['§'],
             Self::Swat4 => &['['],
             Self::Fte => &['^', '&'],
@@ -119,11 +107,11 @@ impl Colours {
         }
     }
 
-    /// Red, green and blue of a colour, as the game draws it.
+    /// Red, green and blue of a colour.
     ///
-    /// `None` for an entry of the palette that is unknown, or that changes with the team or the
-    /// time. Games of the Quake 3 family draw the entries 0 to 7 in these colours, or in shades of
-    /// them: black, red, green, yellow, blue, cyan, magenta, white.
+    /// `None` for an entry that the palette does not have. There is one palette for each family:
+    /// Quake 3's (black, red, green, yellow, blue, cyan, magenta, white), Enemy Territory's, which
+    /// has 24 entries more, DarkPlaces' and Minecraft's. A game can draw other shades.
     ///
     /// ```
     /// use queryport::model::{Colour, Colours};
@@ -137,46 +125,19 @@ impl Colours {
             Colour::Rgb(red, green, blue) => return Some([red, green, blue]),
             Colour::Palette(index) => index,
         };
-        let rgb = match self {
-            Self::SectionSign => MINECRAFT.get(index),
-            kind => kind.caret_rule()?.palette_colour(index),
-        };
-        let [_, red, green, blue] = rgb?.to_be_bytes();
+        let rgb = self.palette().get(usize::from(index))?;
+        let [_, red, green, blue] = rgb.to_be_bytes();
         Some([red, green, blue])
     }
 
-    /// The rule of a kind of caret codes.
-    const fn caret_rule(self) -> Option<&'static CaretRule> {
-        Some(match self {
-            Self::Caret => &caret::CARET,
-            Self::SoldierOfFortune2 => &caret::SOLDIER_OF_FORTUNE_2,
-            Self::CaretAlphanumeric => &caret::CARET_ALPHANUMERIC,
-            Self::Tremulous12 => &caret::TREMULOUS_12,
-            Self::CaretBasic => &caret::CARET_BASIC,
-            Self::CaretDigit => &caret::CARET_DIGIT,
-            Self::UrbanTerror => &caret::URBAN_TERROR,
-            Self::JediAcademy => &caret::JEDI_ACADEMY,
-            Self::Quake3e => &caret::QUAKE3E,
-            Self::OpenArena => &caret::OPEN_ARENA,
-            Self::EnemyTerritory => &caret::ENEMY_TERRITORY,
-            Self::EtLegacy => &caret::ET_LEGACY,
-            Self::JediOutcast102 => &caret::JEDI_OUTCAST_102,
-            Self::Tremulous13 => &caret::TREMULOUS_13,
-            Self::Daemon => &caret::DAEMON,
-            Self::DarkPlaces => &caret::DARK_PLACES,
-            Self::Warsow => &caret::WARSOW,
-            Self::Fte => &caret::FTE,
-            Self::CallOfDuty2 => &caret::CALL_OF_DUTY_2,
-            Self::ModernWarfare2 => &caret::MODERN_WARFARE_2,
-            Self::Ghosts => &caret::GHOSTS,
-            Self::AdvancedWarfare => &caret::ADVANCED_WARFARE,
-            Self::InfiniteWarfare => &caret::INFINITE_WARFARE,
-            Self::None
-            | Self::UnrealEscape
-            | Self::SectionSign
-            | Self::Swat4
-            | Self::SeriousSam => return None,
-        })
+    /// The palette, each entry as `0xRRGGBB`.
+    const fn palette(self) -> &'static [u32] {
+        match self {
+            Self::EnemyTerritory | Self::EtLegacy | Self::Daemon => &ENEMY_TERRITORY,
+            Self::DarkPlaces | Self::Fte => &DARK_PLACES,
+            Self::SectionSign => &MINECRAFT,
+            _ => &QUAKE_3,
+        }
     }
 
     /// The code at the start of a text.
@@ -185,21 +146,83 @@ impl Colours {
             Self::None | Self::UnrealEscape => None,
             Self::SectionSign => section_sign(text),
             Self::Swat4 => swat4(text),
-            Self::SeriousSam => serious_sam(text),
-            Self::Fte if text.starts_with('&') => ezquake(text),
-            caret => caret.caret_rule()?.code(text),
+            _ if text.starts_with('&') => ezquake(text),
+            _ => Some(self.after_caret(text.strip_prefix('^')?)?.with_caret()),
+        }
+    }
+
+    /// The code at the start of a text, without its caret.
+    fn after_caret(self, after: &str) -> Option<Code<'_>> {
+        match self {
+            Self::None | Self::UnrealEscape | Self::SectionSign | Self::Swat4 => None,
+            // mvdevs/jk2mv, src/qcommon/q_shared.h; clover-moe/spearmint, code/qcommon/q_shared.h.
+            Self::CaretBasic => up_to('7', after),
+            // OpenArena/engine, code/qcommon/q_shared.h.
+            Self::OpenArena => up_to('8', after),
+            // Captured from Call of Duty; JACoders/OpenJK, shared/qcommon/q_color.h;
+            // FrozenSand/ioq3-for-UrbanTerror-4, code/qcommon/q_shared.h.
+            Self::CaretDigit => up_to('9', after),
+            // ioquake/ioq3, code/qcommon/q_shared.c; darklegion/tremulous, src/qcommon/q_shared.h.
+            Self::CaretAlphanumeric => {
+                one_character(after, EIGHT, |character| character.is_ascii_alphanumeric())
+            }
+            // id-Software/Quake-III-Arena, code/game/q_shared.h; ec-/Quake3e and mvdevs/jk2mv, the
+            // same; ensiform/SOF2MPSDK, code/game/q_shared.h.
+            Self::Caret => one_character(after, EIGHT, is_no_caret),
+            // id-Software/Enemy-Territory, src/game/q_shared.h; smokin-guns/SmokinGuns,
+            // code/qcommon/q_shared.h.
+            Self::EnemyTerritory => one_character(after, THIRTY_TWO, is_no_caret),
+            // etlegacy/etlegacy, src/qcommon/q_shared.h.
+            Self::EtLegacy => one_character(after, THIRTY_TWO, |character| {
+                is_no_caret(character) && character != ' ' && !character.is_ascii_control()
+            }),
+            Self::Tremulous13 => caret::tremulous_13(after),
+            Self::Daemon => caret::daemon(after),
+            Self::DarkPlaces => caret::dark_places(after),
+            Self::Warsow => caret::warsow(after),
+            Self::Fte => caret::fte(after),
+            Self::CallOfDuty2 => caret::call_of_duty_2(after),
+            Self::ModernWarfare2 => caret::modern_warfare_2(after),
+            // HeartbeatingForCenturies/iw6x-client, src/client/component/colors.cpp.
+            Self::Ghosts => up_to(';', after),
+            // HeartbeatingForCenturies/s1x-client and auroramod/h1-mod, the same file.
+            Self::AdvancedWarfare => up_to('<', after),
+            // auroramod/iw7-mod, the same file.
+            Self::InfiniteWarfare => up_to('?', after),
+            Self::SeriousSam => caret::serious_sam(after),
         }
     }
 }
 
+fn is_no_caret(character: char) -> bool {
+    !matches!(character, '^' | '\0')
+}
+
+/// id-Software/Quake-III-Arena, code/game/q_math.c; the same in ioquake3, RTCW, Medal of Honor and
+/// others.
+const QUAKE_3: [u32; 8] = [
+    0x000000, 0xFF0000, 0x00FF00, 0xFFFF00, 0x0000FF, 0x00FFFF, 0xFF00FF, 0xFFFFFF,
+];
+
+/// id-Software/Enemy-Territory, src/game/q_math.c; the same in ET: Legacy, Smokin' Guns and Daemon.
+const ENEMY_TERRITORY: [u32; 32] = [
+    0x000000, 0xFF0000, 0x00FF00, 0xFFFF00, 0x0000FF, 0x00FFFF, 0xFF00FF, 0xFFFFFF, //
+    0xFF8000, 0x808080, 0xBFBFBF, 0xBFBFBF, 0x008000, 0x808000, 0x000080, 0x800000, //
+    0x804000, 0xFF991A, 0x008080, 0x800080, 0x0080FF, 0x8000FF, 0x3399CC, 0xCCFFCC, //
+    0x006633, 0xFF0033, 0xB21A1A, 0x993300, 0xCC9933, 0x999933, 0xFFFFBF, 0xFFFF80,
+];
+
+/// xonotic/darkplaces, gl_draw.c; FTE's shades are similar. The ninth colour is half transparent.
+const DARK_PLACES: [u32; 10] = [
+    0x000000, 0xFF0000, 0x00FF00, 0xFFFF00, 0x0D26FF, 0x00FFFF, 0xFF00FF, 0xFFFFFF, //
+    0xFFFFFF, 0x808080,
+];
+
 /// Minecraft's sixteen colours (minecraft.wiki/w/Formatting_codes).
-const MINECRAFT: Entries = Entries::new(
-    0,
-    &[
-        0x000000, 0x0000AA, 0x00AA00, 0x00AAAA, 0xAA0000, 0xAA00AA, 0xFFAA00, 0xAAAAAA, 0x555555,
-        0x5555FF, 0x55FF55, 0x55FFFF, 0xFF5555, 0xFF55FF, 0xFFFF55, 0xFFFFFF,
-    ],
-);
+const MINECRAFT: [u32; 16] = [
+    0x000000, 0x0000AA, 0x00AA00, 0x00AAAA, 0xAA0000, 0xAA00AA, 0xFFAA00, 0xAAAAAA, //
+    0x555555, 0x5555FF, 0x55FF55, 0x55FFFF, 0xFF5555, 0xFF55FF, 0xFFFF55, 0xFFFFFF,
+];
 
 /// A part of a text between two codes.
 pub(crate) struct Segment<'a> {
@@ -228,14 +251,12 @@ pub(crate) fn segments(raw: &[u8], charset: Charset, colours: Colours) -> Vec<Se
 
 /// Whether a text may hold a code: if not, [`segments`] need not be called.
 pub(crate) fn may_have_codes(raw: &[u8], colours: Colours) -> bool {
-    match colours {
-        Colours::None => false,
-        Colours::UnrealEscape => raw.contains(&0x1B),
-        Colours::SectionSign => raw.contains(&0xA7),
-        Colours::Swat4 => raw.contains(&b'['),
-        Colours::Fte => raw.iter().any(|byte| matches!(byte, b'^' | b'&')),
-        _ => raw.contains(&b'^'),
-    }
+    // Every character set has the low byte of an introducer where it has the character.
+    let mut introducers = colours.introducers().iter();
+    introducers.any(|introducer| {
+        let [low, ..] = u32::from(*introducer).to_le_bytes();
+        raw.contains(&low)
+    })
 }
 
 /// Iterator over the parts of a decoded text.
@@ -393,27 +414,6 @@ fn ezquake(text: &str) -> Option<Code<'_>> {
     Some(Code::new(5, Effect::Colour(Some(colour))))
 }
 
-/// A code includes a fixed number of characters, of any kind. At the end of a text it can have
-/// fewer.
-fn serious_sam(text: &str) -> Option<Code<'_>> {
-    let after = text.strip_prefix('^')?;
-    // The number of characters after the caret.
-    let (count, effect) = match after.chars().next()? {
-        '^' => return Some(Code::new(2, Effect::Shown(Cow::Borrowed("^")))),
-        'c' => {
-            let digits = after.as_bytes().get(1..)?;
-            (7, Effect::of_digits(rgb(digits)))
-        }
-        'a' => (3, Effect::None),
-        'f' => (2, Effect::None),
-        'r' | 'C' => (1, Effect::Colour(None)),
-        'b' | 'i' | 'o' | 'A' | 'F' | 'B' | 'I' => (1, Effect::None),
-        _ => return None,
-    };
-    let length = after.chars().take(count).map(char::len_utf8).sum();
-    Some(Code::new(length, effect).with_caret())
-}
-
 fn swat4(text: &str) -> Option<Code<'_>> {
     let is_format = |mark: &u8| b"biuBIU".contains(mark);
     Some(match text.as_bytes() {
@@ -428,24 +428,16 @@ fn swat4(text: &str) -> Option<Code<'_>> {
 }
 
 fn section_sign(text: &str) -> Option<Code<'_>> {
-    let mark = section_mark(text)?;
-    let colour = match mark {
-        'r' => return Some(Code::new(SECTION, Effect::Colour(None))),
-        'k'..='o' => return Some(Code::new(SECTION, Effect::None)),
-        'g' => Colour::Rgb(0xDD, 0xD6, 0x05),
-        'h' => Colour::Rgb(0xE3, 0xD4, 0xD1),
-        'i' => Colour::Rgb(0xCE, 0xCA, 0xCA),
-        'j' => Colour::Rgb(0x44, 0x3A, 0x3B),
-        'p' => Colour::Rgb(0xDE, 0xB1, 0x2D),
-        'q' => Colour::Rgb(0x47, 0xA0, 0x36),
-        's' => Colour::Rgb(0x2C, 0xBA, 0xA8),
-        't' => Colour::Rgb(0x21, 0x49, 0x7B),
-        'u' => Colour::Rgb(0x9A, 0x5C, 0xC6),
-        'v' => Colour::Rgb(0xEB, 0x71, 0x14),
+    let effect = match section_mark(text)? {
+        'k'..='o' => Effect::None,
+        'g'..='j' | 'p'..='v' => Effect::Colour(None),
         'x' => return Some(section_rgb(text).unwrap_or(Code::new(SECTION, Effect::None))),
-        digit => Colour::Palette(u8::try_from(digit.to_digit(16)?).ok()?),
+        digit => {
+            let entry = u8::try_from(digit.to_digit(16)?).ok()?;
+            Effect::Colour(Some(Colour::Palette(entry)))
+        }
     };
-    Some(Code::new(SECTION, Effect::Colour(Some(colour))))
+    Some(Code::new(SECTION, effect))
 }
 
 /// Bytes of a section sign and the ASCII character after it.
@@ -470,32 +462,9 @@ fn section_rgb(text: &str) -> Option<Code<'_>> {
     Some(Code::new(length, Effect::Colour(Some(colour))))
 }
 
-/// The character that DarkPlaces' console prints for a glyph of its font, U+E000–E0FF; other
-/// characters stay. The upper half of the font repeats the lower half in another colour
-/// (xonotic/darkplaces, common.c).
-pub(crate) fn console_character(character: char) -> char {
-    let code = u32::from(character);
-    if !(0xE000..=0xE0FF).contains(&code) {
-        return character;
-    }
-    let [glyph, ..] = code.to_le_bytes();
-    match glyph & 0x7F {
-        printable @ 0x20..=0x7E => char::from(printable),
-        0x05 | 0x0E | 0x0F | 0x1C => '.',
-        0x10 => '[',
-        0x11 => ']',
-        digit @ 0x12..=0x1B => char::from(digit.wrapping_sub(0x12).wrapping_add(b'0')),
-        0x1D => '<',
-        0x1E => '=',
-        0x0D | 0x1F => '>',
-        _ => '#',
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::listing::Listing;
 
     fn strip_bytes(raw: &[u8], charset: Charset, colours: Colours) -> String {
         let segments = segments(raw, charset, colours);
@@ -523,11 +492,9 @@ mod tests {
             (Colours::CaretDigit, "0189"),
             (Colours::CaretAlphanumeric, "0189AKLOPZalopz"),
             (Colours::Caret, ANY),
-            (Colours::Quake3e, ANY),
             (Colours::OpenArena, "018"),
             (Colours::EnemyTerritory, ANY),
             (Colours::EtLegacy, "0189:;<?@AKLOPZ[_`alopz~é"),
-            (Colours::JediOutcast102, ANY),
             (Colours::Tremulous13, "0189AKLOPZalopz"),
             (Colours::Daemon, "0189:;<?@AKLOalo"),
             (Colours::DarkPlaces, "0189"),
@@ -554,48 +521,26 @@ mod tests {
         }
     }
 
-    /// The palettes: `ColorIndex` and its like in the engines' sources.
+    /// `ColorIndex` and its like in the engines' sources.
     #[test]
-    fn each_kind_has_its_palette() {
-        let entry = |colours, code: &str| match *segments(
-            format!("^{code}x").as_bytes(),
-            Charset::default(),
-            colours,
-        ) {
-            [
-                Segment {
-                    colour: Some(Colour::Palette(entry)),
-                    ..
-                },
-            ] => entry,
-            ref other => panic!("{colours:?} {code}: {:?}", other.len()),
-        };
-        for (colours, code, expected) in [
-            (Colours::Caret, "8", 0),
-            (Colours::Caret, "o", 7),
-            (Colours::CaretAlphanumeric, "a", 1),
-            (Colours::CaretDigit, "8", 8),
-            (Colours::Quake3e, "a", 10),
-            (Colours::Quake3e, "Z", 35),
-            (Colours::Quake3e, "?", 7),
-            (Colours::OpenArena, "8", 8),
-            (Colours::EnemyTerritory, "o", 31),
-            (Colours::EnemyTerritory, "?", 15),
-            (Colours::EtLegacy, "a", 17),
-            (Colours::JediOutcast102, ":", 10),
-            (Colours::JediOutcast102, "A", 1),
-            (Colours::Tremulous13, "9", 9),
-            (Colours::Tremulous13, "a", 10),
-            (Colours::Tremulous13, "Z", 61),
-            (Colours::Daemon, "a", 17),
-            (Colours::Daemon, "A", 17),
-            (Colours::Daemon, "9", 9),
-            (Colours::DarkPlaces, "9", 9),
-            (Colours::CallOfDuty2, "@", 16),
-            (Colours::ModernWarfare2, "K", 27),
-            (Colours::InfiniteWarfare, "?", 15),
+    fn a_character_selects_an_entry_of_the_palette() {
+        for (colours, code, entry, rgb) in [
+            (Colours::Caret, '4', 4, Some([0, 0, 0xFF])),
+            (Colours::Caret, 'o', 7, Some([0xFF; 3])),
+            (Colours::CaretAlphanumeric, 'a', 1, Some([0xFF, 0, 0])),
+            (Colours::CaretDigit, '8', 8, None),
+            (Colours::EnemyTerritory, 'o', 31, Some([0xFF, 0xFF, 0x80])),
+            (Colours::EtLegacy, '8', 8, Some([0xFF, 0x80, 0])),
+            (Colours::Daemon, 'A', 17, Some([0xFF, 0x99, 0x1A])),
+            (Colours::DarkPlaces, '9', 9, Some([0x80; 3])),
+            (Colours::CallOfDuty2, '@', 16, None),
+            (Colours::SectionSign, '6', 6, Some([0xFF, 0xAA, 0])),
         ] {
-            assert_eq!(entry(colours, code), expected, "{colours:?} {code}");
+            let mark = colours.introducers()[0];
+            let palette = Colour::Palette(entry);
+            let shown = spans(&format!("{mark}{code}x"), colours);
+            assert_eq!(shown, [(Some(palette), "x".into())], "{colours:?} {code}");
+            assert_eq!(colours.rgb(palette), rgb, "{colours:?} {code}");
         }
     }
 
@@ -679,58 +624,6 @@ mod tests {
         assert_eq!(spans("a^[^1b\\url^]c", Colours::Fte), shown);
     }
 
-    /// The palettes, eight entries on a line; `-` is an entry that a kind does not have.
-    #[test]
-    fn every_cell_is_the_listed_one() {
-        let mut listing = Listing::default();
-        for kind in [
-            Colours::Caret,
-            Colours::SoldierOfFortune2,
-            Colours::CaretAlphanumeric,
-            Colours::Tremulous12,
-            Colours::CaretBasic,
-            Colours::CaretDigit,
-            Colours::UrbanTerror,
-            Colours::JediAcademy,
-            Colours::Quake3e,
-            Colours::OpenArena,
-            Colours::EnemyTerritory,
-            Colours::EtLegacy,
-            Colours::JediOutcast102,
-            Colours::Tremulous13,
-            Colours::Daemon,
-            Colours::DarkPlaces,
-            Colours::Warsow,
-            Colours::Fte,
-            Colours::CallOfDuty2,
-            Colours::ModernWarfare2,
-            Colours::Ghosts,
-            Colours::AdvancedWarfare,
-            Colours::InfiniteWarfare,
-            Colours::SectionSign,
-            Colours::Swat4,
-        ] {
-            let colour = |index| {
-                let rgb = kind.rgb(Colour::Palette(index));
-                rgb.map_or_else(|| "-".to_owned(), hex::encode_upper)
-            };
-            let colours: Vec<String> = (0..40).map(colour).collect();
-            for (first, line) in (0..).step_by(8).zip(colours.chunks(8)) {
-                if line.iter().any(|colour| colour != "-") {
-                    let line = line.join(" ");
-                    listing.value(&format!("{kind:?} from {first}"), &format_args!("{line}"));
-                }
-            }
-        }
-        for letter in 'g'..='z' {
-            let colours = spans(&format!("§{letter}x"), Colours::SectionSign);
-            listing.value(&format!("§{letter}"), &colours);
-        }
-        let glyphs: String = ('\u{E000}'..='\u{E0FF}').map(console_character).collect();
-        listing.value("glyphs of DarkPlaces' console", &glyphs);
-        listing.check("text");
-    }
-
     #[test]
     fn a_direct_colour_is_itself() {
         let direct = Colours::None.rgb(Colour::Rgb(1, 2, 3));
@@ -753,22 +646,16 @@ mod tests {
         let all: String = marks.map(|mark| format!("\u{a7}{mark}")).collect();
         let left = strip(&all, Colours::SectionSign);
         assert_eq!(left, "\u{a7}w\u{a7}y\u{a7}z");
-        let (rgb, plain) = (|r, g, b| Some(Colour::Rgb(r, g, b)), None);
-        assert_eq!(
-            spans("\u{a7}gA\u{a7}UB\u{a7}vC\u{a7}xD", Colours::SectionSign),
-            [
-                (rgb(0xDD, 0xD6, 5), "A".into()),
-                (rgb(0x9A, 0x5C, 0xC6), "B".into()),
-                (rgb(0xEB, 0x71, 0x14), "C".into()),
-                (rgb(0xEB, 0x71, 0x14), "D".into())
-            ]
-        );
+        let shown = spans("\u{a7}4A\u{a7}kB\u{a7}UC", Colours::SectionSign);
+        let (red, plain) = (Some(Colour::Palette(4)), None);
+        let expected = [(red, "A".into()), (red, "B".into()), (plain, "C".into())];
+        assert_eq!(shown, expected);
         let long = "a\u{a7}x\u{a7}F\u{a7}f\u{a7}8\u{a7}0\u{a7}0\u{a7}1b\u{a7}rc";
         assert_eq!(
             spans(long, Colours::SectionSign),
             [
                 (plain, "a".into()),
-                (rgb(0xFF, 0x80, 1), "b".into()),
+                (Some(Colour::Rgb(0xFF, 0x80, 1)), "b".into()),
                 (plain, "c".into())
             ]
         );
@@ -789,14 +676,5 @@ mod tests {
             .flat_map(u16::to_le_bytes)
             .collect();
         assert_eq!(unreal(&wide, Charset::Utf16Le), "AB");
-    }
-
-    #[test]
-    fn glyphs_of_the_console_font_are_its_characters() {
-        let shown: String = "\u{e041}\u{e0c1}\u{e012}\u{e01b}\u{e010}\u{e000}é"
-            .chars()
-            .map(console_character)
-            .collect();
-        assert_eq!(shown, "AA09[#é");
     }
 }

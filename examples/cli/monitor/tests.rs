@@ -1051,8 +1051,7 @@ fn every_colour_of_a_name_has_a_class_in_the_style_sheet() {
         (Colours::Caret, '^', 8),
         (Colours::EnemyTerritory, '^', 12),
         (Colours::DarkPlaces, '^', 8),
-        (Colours::UrbanTerror, '^', 8),
-        (Colours::SectionSign, '§', 18),
+        (Colours::SectionSign, '§', 16),
     ] {
         let mut classes = BTreeSet::new();
         for code in &codes {

@@ -235,9 +235,9 @@ fn colour_codes_are_those_of_the_game() {
     };
     assert_eq!(
         colours(r"\gamename\sof2mp\modname\RPM\protocol\2004"),
-        Colours::SoldierOfFortune2
+        Colours::Caret
     );
-    assert_eq!(colours(r"\g_jediVmerc\0\protocol\26"), Colours::JediAcademy);
+    assert_eq!(colours(r"\g_jediVmerc\0\protocol\26"), Colours::CaretDigit);
     assert_eq!(
         colours(r"\version\ET 3.00\gamename\nitmod"),
         Colours::EnemyTerritory
