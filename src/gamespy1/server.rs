@@ -98,21 +98,22 @@ fn parts(
     let service = context.service;
     let names_versions =
         |command| matches!(command, Command::Basic | Command::Status | Command::Packets);
-    let has_versions =
-        commands_to_answer(request, service).any(|(_, command)| names_versions(command));
+    let has_versions = commands_to_answer(request, service).any(names_versions);
     let mut parts = Vec::new();
-    for (number, command) in commands_to_answer(request, service) {
+    for command in commands_to_answer(request, service) {
         let sections = match command {
             Command::Status | Command::Packets => &SECTIONS[..],
-            // A reply contains the versions only once.
-            Command::Info if form.info_has_versions && !has_versions => {
-                &[(INFO_WITH_VERSIONS, command)]
-            }
-            _ => &[(number, command)],
+            _ => &[command],
         };
-        for &(number, section) in sections {
+        for &section in sections {
+            // A reply contains the versions only once.
+            let adds_versions = form.info_has_versions && !has_versions;
+            let fixed = match section {
+                Command::Info if adds_versions => Some(Fixed::InfoWithVersions),
+                _ => Fixed::of(section),
+            };
             parts.push(Part {
-                texts: texts(number, section, context),
+                texts: texts(fixed, section, context),
                 is_rules: section == Command::Rules,
                 ends_datagram: command == Command::Packets,
             });
@@ -122,14 +123,45 @@ fn parts(
 }
 
 /// The kind of a reply that is kept. Replies of the same kind differ in their numbers only.
-///
-/// A command is known by its position in [`Command::known`], counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReplyKind {
-    /// The reply to the commands with these numbers, in this order; the array ends with zeros.
-    Commands([u32; LAST_WITHOUT_VALUE as usize]),
-    /// The texts of the command of this number.
-    Texts(u32),
+    /// The reply to these commands, in this order.
+    Commands([Option<Fixed>; MAX_FIXED]),
+    /// The texts of this part.
+    Texts(Fixed),
+}
+
+/// A part of replies that is the same for every request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Fixed {
+    Basic,
+    Info,
+    /// `\info\` with the versions of the first section.
+    InfoWithVersions,
+    Rules,
+    Players,
+    Status,
+    Packets,
+    Teams,
+}
+
+/// The maximum number of different commands whose answer is [`Fixed`].
+const MAX_FIXED: usize = 7;
+
+impl Fixed {
+    /// `None` if the command has a value.
+    const fn of(command: Command<'_>) -> Option<Self> {
+        match command {
+            Command::Basic => Some(Self::Basic),
+            Command::Info => Some(Self::Info),
+            Command::Rules => Some(Self::Rules),
+            Command::Players => Some(Self::Players),
+            Command::Status => Some(Self::Status),
+            Command::Packets => Some(Self::Packets),
+            Command::Teams => Some(Self::Teams),
+            _ => None,
+        }
+    }
 }
 
 /// Whether the reply to a request is kept.
@@ -143,39 +175,51 @@ enum Keeping {
 
 impl Keeping {
     fn of(request: &Request<'_>, service: &Service) -> Self {
-        let mut numbers = [0; LAST_WITHOUT_VALUE as usize];
-        let mut free = numbers.iter_mut();
+        let mut kept = [None; MAX_FIXED];
+        let mut free = kept.iter_mut();
         // Searching for the commands is most of the work for a request, so it is done once.
-        for (number, _) in commands_to_answer(request, service) {
-            match free.next() {
-                Some(slot) if number <= LAST_WITHOUT_VALUE => *slot = number,
+        for command in commands_to_answer(request, service) {
+            match (free.next(), Fixed::of(command)) {
+                (Some(slot), Some(fixed)) => *slot = Some(fixed),
                 _ => return Self::NotKept,
             }
         }
-        if numbers == [0; LAST_WITHOUT_VALUE as usize] {
+        if kept == [None; MAX_FIXED] {
             Self::NoReply
         } else {
-            Self::Kept(ReplyKind::Commands(numbers))
+            Self::Kept(ReplyKind::Commands(kept))
         }
     }
 }
 
-/// The number of the last command without a value: they come first in [`Command::known`].
-const LAST_WITHOUT_VALUE: u32 = 7;
-/// The number of `\info\` if it repeats the versions of the first section. No command has it.
-const INFO_WITH_VERSIONS: u32 = 15;
-/// The commands that make up a status, and their numbers.
-const SECTIONS: [(u32, Command<'_>); 4] = [
-    (1, Command::Basic),
-    (2, Command::Info),
-    (3, Command::Rules),
-    (4, Command::Players),
+/// The commands that make up a status.
+const SECTIONS: [Command<'_>; 4] = [
+    Command::Basic,
+    Command::Info,
+    Command::Rules,
+    Command::Players,
 ];
 
 /// The commands that GameSpy's own code searches in a request, in this order.
-const TABLE: &[Command<'static>] = &Command::known(b"");
+///
+/// It does not know the commands between `packets` and `echo`, and between `echo` and `secure`
+/// (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
+const TABLE: &[Command<'_>] = &[
+    Command::Basic,
+    Command::Info,
+    Command::Rules,
+    Command::Players,
+    Command::Status,
+    Command::Packets,
+    Command::Teams,
+    Command::Echo(b""),
+    Command::LevelProperty(b""),
+    Command::GameProperty(b""),
+    Command::PlayerProperty(b""),
+    Command::Secure(b""),
+];
 
-/// The commands to answer and their numbers, in the order of the answers.
+/// The commands to answer, in the order of the answers.
 ///
 /// Each command and each property is answered once. Otherwise one request would cause 31 full
 /// replies. GameSpy's own code also answers a command once, because it searches the request for
@@ -184,7 +228,7 @@ const TABLE: &[Command<'static>] = &Command::known(b"");
 fn commands_to_answer<'a>(
     request: &Request<'a>,
     service: &Service,
-) -> impl Iterator<Item = (u32, Command<'a>)> {
+) -> impl Iterator<Item = Command<'a>> {
     // Only one of the two has commands: their iterators have different types.
     let (table, in_order) = match ReplyForm::of(service.engine).order {
         CommandOrder::Table => (TABLE, Request::new(&[])),
@@ -196,31 +240,39 @@ fn commands_to_answer<'a>(
     let listed = listed.map(|command| (command.name(), command.value()));
     let mut seen = SeenCommands::default();
     found.chain(listed).filter_map(move |(name, value)| {
-        let (number, command) = Command::numbered(name, value)?;
-        let is_new = seen.insert(number, command);
-        (is_new && is_answered(command, service)).then_some((number, command))
+        let command = Command::known(name, value)?;
+        let is_new = seen.insert(command);
+        (is_new && is_answered(command, service)).then_some(command)
     })
 }
 
 /// The commands of a request so far.
 #[derive(Default)]
 struct SeenCommands<'a> {
-    /// A bit for each number of a command.
-    numbers: u32,
-    properties: Vec<Command<'a>>,
+    fixed: [Option<Fixed>; MAX_FIXED],
+    with_value: Vec<Command<'a>>,
 }
 
 impl<'a> SeenCommands<'a> {
     /// Adds a command. Returns whether it is new; each property counts as a command of its own.
-    fn insert(&mut self, number: u32, command: Command<'a>) -> bool {
-        let bit = 1 << number;
-        let is_new_number = self.numbers & bit == 0;
-        self.numbers |= bit;
-        let is_new_property = is_property(&command) && !self.properties.contains(&command);
-        if is_new_property {
-            self.properties.push(command);
+    fn insert(&mut self, command: Command<'a>) -> bool {
+        let Some(fixed) = Fixed::of(command) else {
+            let is_same = |seen: &Command<'_>| {
+                seen.name() == command.name() && (!is_property(seen) || *seen == command)
+            };
+            let is_new = !self.with_value.iter().any(is_same);
+            if is_new {
+                self.with_value.push(command);
+            }
+            return is_new;
+        };
+        if self.fixed.contains(&Some(fixed)) {
+            return false;
         }
-        is_new_number || is_new_property
+        if let Some(free) = self.fixed.iter_mut().find(|slot| slot.is_none()) {
+            *free = Some(fixed);
+        }
+        true
     }
 }
 
@@ -269,16 +321,27 @@ struct Part {
     ends_datagram: bool,
 }
 
-/// The texts that answer a command. Those without a value are encoded once and cached.
-fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>) -> Arc<Template> {
-    let is_kept = number <= LAST_WITHOUT_VALUE || number == INFO_WITH_VERSIONS;
-    let kind = is_kept.then_some(ReplyKind::Texts(number));
-    let encoded = context.template(kind, |context, out| encode(number, command, context, out));
+/// The texts that answer a command. Those that are [`Fixed`] are encoded once and cached.
+fn texts(
+    fixed: Option<Fixed>,
+    command: Command<'_>,
+    context: &mut Context<'_, ReplyKind>,
+) -> Arc<Template> {
+    let kind = fixed.map(ReplyKind::Texts);
+    let has_versions = fixed == Some(Fixed::InfoWithVersions);
+    let encoded = context.template(kind, |context, out| {
+        encode(command, has_versions, context, out);
+    });
     encoded.template
 }
 
 /// Encodes the texts that answer a command.
-fn encode(number: u32, command: Command<'_>, context: &Context<'_, ReplyKind>, out: &mut Template) {
+fn encode(
+    command: Command<'_>,
+    has_versions: bool,
+    context: &Context<'_, ReplyKind>,
+    out: &mut Template,
+) {
     let Context {
         status, service, ..
     } = *context;
@@ -287,7 +350,7 @@ fn encode(number: u32, command: Command<'_>, context: &Context<'_, ReplyKind>, o
     let properties = service.properties.as_ref();
     match command {
         Command::Basic => sections().put_section(BASIC, out),
-        Command::Info if number == INFO_WITH_VERSIONS => {
+        Command::Info if has_versions => {
             sections().put_section(&[INFO, VERSIONS].concat(), out);
         }
         Command::Info => sections().put_section(INFO, out),

@@ -10,7 +10,7 @@ use nom::sequence::delimited;
 use super::{separator, text};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
-use crate::text::each;
+use crate::text::{MAX_WORD, each, lower_case};
 
 /// Longest request that servers read, in bytes. GameSpy's own code cuts longer ones (OpenMoHAA,
 /// code/gamespy/sv_gqueryreporting.c).
@@ -94,41 +94,29 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// All named commands, in the order in which GameSpy's own code answers them.
-    ///
-    /// GameSpy's code does not know the commands between `packets` and `echo`, and between `echo`
-    /// and `secure` (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
-    pub(crate) const fn known(value: &'a [u8]) -> [Self; 12] {
-        [
-            Self::Basic,
-            Self::Info,
-            Self::Rules,
-            Self::Players,
-            Self::Status,
-            Self::Packets,
-            Self::Teams,
-            Self::Echo(value),
-            Self::LevelProperty(value),
-            Self::GameProperty(value),
-            Self::PlayerProperty(value),
-            Self::Secure(value),
-        ]
-    }
-
     /// The command with this name, in any case, and this value.
     fn new(name: &'a [u8], value: &'a [u8]) -> Self {
-        let known = Self::numbered(name, value).map(|(_, known)| known);
-        known
-            .filter(|known| known.value() == value)
-            .unwrap_or(Self::Other { name, value })
+        let known = Self::known(name, value).filter(|known| known.value() == value);
+        known.unwrap_or(Self::Other { name, value })
     }
 
-    /// The known command with this name, in any case, and its position in [`Self::known`], counted
-    /// from one. A command that takes no value gets none.
-    pub(crate) fn numbered(name: &[u8], value: &'a [u8]) -> Option<(u32, Self)> {
-        (1..)
-            .zip(Self::known(value))
-            .find(|(_, known)| known.name().eq_ignore_ascii_case(name))
+    /// The known command with this name, in any case. One that takes no value gets none.
+    pub(crate) fn known(name: &[u8], value: &'a [u8]) -> Option<Self> {
+        match lower_case(name, &mut [0; MAX_WORD]) {
+            b"basic" => Some(Self::Basic),
+            b"info" => Some(Self::Info),
+            b"rules" => Some(Self::Rules),
+            b"players" => Some(Self::Players),
+            b"status" => Some(Self::Status),
+            b"packets" => Some(Self::Packets),
+            b"teams" => Some(Self::Teams),
+            b"echo" => Some(Self::Echo(value)),
+            b"level_property" => Some(Self::LevelProperty(value)),
+            b"game_property" => Some(Self::GameProperty(value)),
+            b"player_property" => Some(Self::PlayerProperty(value)),
+            b"secure" => Some(Self::Secure(value)),
+            _ => None,
+        }
     }
 }
 
