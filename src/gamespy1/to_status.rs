@@ -58,7 +58,9 @@ impl ToStatus for Answer {
         status.rules = parts.rules.build(fields.style.colours);
         status.completeness = parts.completeness;
         status.verification = self.verification();
-        status.in_charset(self.asked().charset)
+        status
+            .in_charset(self.asked().charset)
+            .without_contradictions()
     }
 }
 

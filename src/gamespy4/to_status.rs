@@ -38,7 +38,7 @@ impl ToStatus for Answer {
         }
         let rows = Rows::read(self, &fields);
         let status = status(self, &fields, rows, rules.build(style.colours));
-        status.in_charset(self.charset)
+        status.in_charset(self.charset).without_contradictions()
     }
 }
 

@@ -93,11 +93,13 @@ pub struct ServerStatus {
     /// Everyone on the server, bots included, as the server counts them. [`ServerStatus::players`]
     /// may be longer or shorter on real servers.
     pub player_count: Option<u32>,
-    /// The bots among [`ServerStatus::player_count`], if the reply proves their number.
+    /// The bots among [`ServerStatus::player_count`], if the reply proves their number. It is never
+    /// greater than that: a count of more bots than players remains in the rules only.
     pub bot_count: Option<u32>,
     /// Slots for players, including private slots if the reply has their number.
     pub max_players: Option<u32>,
-    /// Slots of [`ServerStatus::max_players`] that need a password.
+    /// Slots of [`ServerStatus::max_players`] that need a password. It is never greater than that, as
+    /// [`ServerStatus::bot_count`] is not.
     pub private_slots: Option<u32>,
     /// The length of a match. Zero means no limit.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "super::json::seconds"))]
@@ -178,12 +180,25 @@ impl ServerStatus {
         self
     }
 
+    /// The status without counts that contradict others: of more bots than players, and of more
+    /// private slots than slots. Every reader of an answer ends with it.
+    pub(crate) fn without_contradictions(mut self) -> Self {
+        self.bot_count = part_of(self.player_count, self.bot_count);
+        self.private_slots = part_of(self.max_players, self.private_slots);
+        self
+    }
+
     /// Players on the server: the count, or else the number of listed players.
     #[cfg(feature = "serve")]
     pub(crate) fn online(&self) -> Option<u32> {
         let listed = || u32::try_from(self.players.known()?.len()).ok();
         self.player_count.or_else(listed)
     }
+}
+
+/// A count of a part, unless it exceeds the whole.
+fn part_of(whole: Option<u32>, part: Option<u32>) -> Option<u32> {
+    part.filter(|part| whole.is_none_or(|whole| *part <= whole))
 }
 
 /// Conversion of an answer to a [`ServerStatus`]. Every protocol's `Answer` implements it;

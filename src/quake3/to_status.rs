@@ -63,6 +63,7 @@ impl ToStatus for Answer {
             verification: self.verification(),
             ..ServerStatus::default()
         }
+        .without_contradictions()
     }
 }
 

@@ -48,7 +48,7 @@ impl ToStatus for Answer {
             status.password.get_or_insert(false);
             status.mutators.get_or_insert_default();
         }
-        status.in_charset(self.charset)
+        status.in_charset(self.charset).without_contradictions()
     }
 }
 

@@ -197,11 +197,12 @@ fn recorded_counts_are_right() {
 #[test]
 fn bots_of_enemy_territory_are_counted() {
     let bots = |value: &str| {
-        let body =
-            format!("statusResponse\n\\version\\ET 2.60b\\omnibot_playing\\{value}\n1 0 \"x\"\n");
+        let body = format!(
+            "statusResponse\n\\version\\ET 2.60b\\omnibot_playing\\{value}\n1 0 \"x\"\n2 0 \"y\"\n"
+        );
         read(body.as_bytes()).bot_count
     };
-    assert_eq!(bots("3"), Some(3));
+    assert_eq!(bots("2"), Some(2));
     assert_eq!(bots("0"), Some(0));
     assert_eq!(bots("-1"), None);
     assert_eq!(bots(""), None);
