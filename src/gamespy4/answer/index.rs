@@ -6,6 +6,7 @@ use crate::gamespy4::wire::sections::{PLAYERS, SERVER, TEAMS};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
 use crate::model::MissingParts;
+use crate::text::locate;
 
 /// The maximum number of columns of one reply; real ones have at most ten.
 pub(super) const MAX_COLUMNS: usize = 64;
@@ -168,6 +169,12 @@ impl Cell {
             (Ok(start), Ok(length)) => Self { start, length },
             _ => Self::ABSENT,
         }
+    }
+
+    /// A text that was read from the bytes of an answer.
+    #[inline]
+    pub(super) fn within(bytes: &[u8], text: &[u8]) -> Self {
+        locate(bytes, text).map_or(Self::ABSENT, |range| Self::new(range.start, text.len()))
     }
 
     /// The text; `None` for one that never arrived.

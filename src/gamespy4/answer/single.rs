@@ -7,7 +7,7 @@ use nom::number::complete::be_u16;
 use super::index::{Cell, Cursor, Index, Pair, Reading};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::form::Form;
-use crate::gamespy4::wire::minecraft::{self, Full, Players};
+use crate::gamespy4::wire::minecraft::{self, Full};
 use crate::gamespy4::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
     LegacyHead, PLAYERS, SERVER, TEAMS, is_field_name, just_cause_2, legacy_head, nul, pair,
@@ -15,6 +15,7 @@ use crate::gamespy4::wire::sections::{
 };
 use crate::limits::Limits;
 use crate::options::Dialect;
+use crate::text::locate;
 
 /// Reads a reply without a number.
 pub(super) fn unnumbered(bytes: &[u8], limits: &Limits) -> Result<Reading, ParseError> {
@@ -39,7 +40,7 @@ pub(super) fn numbered(
     let body = bytes.get(BODY_AT..).unwrap_or_default();
     let is_minecraft_asked = dialect == Dialect::Minecraft;
     if let Some(full) = minecraft::full_if_minecraft(body, is_minecraft_asked) {
-        return minecraft_full(&full, limits).map(Some);
+        return minecraft_full(bytes, &full, limits).map(Some);
     }
     // Just Cause 2 does not mark its datagram as the last.
     if is_last {
@@ -48,54 +49,33 @@ pub(super) fn numbered(
     just_cause_2_pairs(bytes, body, limits)
 }
 
-/// The full reply of a Minecraft server: no teams.
-fn minecraft_full(full: &Full<'_>, limits: &Limits) -> Result<Reading, ParseError> {
+/// The full reply of a Minecraft server: no teams. Players over the limit are left out: proxies
+/// list everybody on their servers.
+fn minecraft_full(bytes: &[u8], full: &Full<'_>, limits: &Limits) -> Result<Reading, ParseError> {
     let mut reading = Reading::new(Form::MinecraftFull);
-    let names = full.players.as_ref().map(|players| players.names.len());
-    let max_cells = names.unwrap_or_default().min(limits.max_players());
-    reading.index = Index::with_room(full.spans.len(), 1, max_cells);
-    push_pairs(full, limits, &mut reading.index)?;
+    let names = full
+        .players
+        .as_ref()
+        .map_or(0, |players| players.names.len());
+    reading.index = Index::with_room(full.pairs.len(), 1, names.min(limits.max_players()));
+    for (key, value) in &full.pairs {
+        let pair = Pair {
+            key: Cell::within(bytes, key),
+            value: Cell::within(bytes, value),
+        };
+        reading.index.push_pair(pair, limits)?;
+    }
     if !full.has_pairs_end {
         reading.mark_missing(SERVER, SERVER);
     }
-    match &full.players {
-        Some(players) => {
-            read_players(players, limits, &mut reading)?;
-            if !players.rest.is_empty() {
-                reading.index.unread = Some(BODY_AT.saturating_add(full.names_end()));
-            }
-        }
-        None => reading.mark_missing(PLAYERS, TEAMS),
-    }
-    Ok(reading)
-}
-
-fn push_pairs(full: &Full<'_>, limits: &Limits, index: &mut Index) -> Result<(), ParseError> {
-    for span in &full.spans {
-        let key_at = BODY_AT.saturating_add(span.key_at);
-        let value_at = BODY_AT.saturating_add(span.value_at);
-        let key_length = span.value_at.saturating_sub(span.key_at).saturating_sub(1);
-        let pair = Pair {
-            key: Cell::new(key_at, key_length),
-            value: Cell::new(value_at, span.end.saturating_sub(span.value_at)),
-        };
-        index.push_pair(pair, limits)?;
-    }
-    Ok(())
-}
-
-/// Reads the names of the players. Those over the limit are left out: proxies list everybody on
-/// their servers.
-fn read_players(
-    players: &Players<'_>,
-    limits: &Limits,
-    reading: &mut Reading,
-) -> Result<(), ParseError> {
+    let Some(players) = &full.players else {
+        reading.mark_missing(PLAYERS, TEAMS);
+        return Ok(reading);
+    };
     reading.index.push_column(PLAYERS, Cell::ABSENT)?;
-    let mut at = BODY_AT.saturating_add(players.start);
     for name in players.names.iter().take(limits.max_players()) {
-        reading.index.push_cell(Cell::new(at, name.len()), limits)?;
-        at = at.saturating_add(name.len()).saturating_add(1);
+        let name = Cell::within(bytes, name);
+        reading.index.push_cell(name, limits)?;
     }
     if players.names.len() > limits.max_players() {
         reading.mark_missing(PLAYERS, PLAYERS);
@@ -103,7 +83,10 @@ fn read_players(
     if !players.are_whole() {
         reading.mark_missing(PLAYERS, TEAMS);
     }
-    Ok(())
+    if !players.rest.is_empty() {
+        reading.index.unread = locate(bytes, players.rest).map(|rest| rest.start);
+    }
+    Ok(reading)
 }
 
 /// The pairs of Just Cause 2's reply, and the number of its players. The players are not texts, and

@@ -131,12 +131,13 @@ fn no_title_shifts_or_forges_a_key() {
     }
 }
 
-/// An even number of texts could be unknown keys and their values.
+/// An even number of texts are unknown keys and their values: py-mine/PyMine's server writes
+/// `game type`.
 #[test]
 fn two_texts_after_a_title_are_a_pair() {
-    let answer = full(b"A\0B\0C");
-    assert_eq!(answer.get("hostname"), Some(&b"A"[..]));
-    assert_eq!(answer.get("B"), Some(&b"C"[..]));
+    let answer = full(b"Srv\0game type\0SMP");
+    assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
+    assert_eq!(answer.get("game type"), Some(&b"SMP"[..]));
 }
 
 #[test]
@@ -364,7 +365,7 @@ fn a_basic_reply_to_the_full_request_is_incomplete() {
 /// After a cut inside the mark that begins the players, the title must not swallow the keys that
 /// follow.
 #[test]
-fn a_cut_between_the_keys_and_the_players_leaves_the_title_alone() {
+fn a_cut_reply_is_incomplete_and_keeps_its_title() {
     let reply = [
         b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Gold\0",
         KEYS,
@@ -372,6 +373,11 @@ fn a_cut_between_the_keys_and_the_players_leaves_the_title_alone() {
     ]
     .concat();
     let keys_end = reply.len() - b"\0\x01player_\0\0Ann\0\0".len();
+    for cut in 0..reply.len() {
+        let answer = decode([reply[..cut].to_vec()]);
+        let is_complete = answer.is_ok_and(|answer| answer.completeness().is_complete());
+        assert!(!is_complete, "cut at {cut}");
+    }
     for cut in keys_end..reply.len() {
         let answer = decode([reply[..cut].to_vec()]).unwrap();
         assert_eq!(answer.get("hostname"), Some(&b"Gold"[..]), "cut at {cut}");
