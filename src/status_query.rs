@@ -1,7 +1,5 @@
 //! Queries and answers in a protocol that is chosen at run time.
 
-use std::time::Duration;
-
 use crate::error::ParseError;
 use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus, ToStatus};
@@ -85,10 +83,6 @@ impl Conversation for StatusQuery {
             Self::Ut2004(query) => query.timeout(remaining).map(Answer::Ut2004),
         }
     }
-
-    fn retry_spacing(&self) -> Duration {
-        in_each_protocol!(self, query => query.retry_spacing())
-    }
 }
 
 /// The answer of a server in any protocol.
@@ -165,20 +159,5 @@ impl Answer {
 impl ToStatus for Answer {
     fn to_status(&self) -> ServerStatus {
         in_each_protocol!(self, answer => answer.to_status())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// DarkPlaces servers ignore a retry within a second.
-    #[test]
-    fn only_retries_of_quake_3_wait_at_least_a_second() {
-        let spacing = |protocol| {
-            let query = StatusQuery::new(protocol, 7, &QueryOptions::default());
-            query.retry_spacing().as_millis()
-        };
-        assert_eq!(Protocol::ALL.map(spacing), [0, 0, 1000, 0]);
     }
 }

@@ -11,12 +11,11 @@ use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing};
 use crate::farm;
 use kit::internet::profile::{Found, Server};
 
-/// Scans the farm with the client's defaults, or with an adaptive wait.
-pub(crate) async fn scan(servers: u32, port: u16, seed: u64, adaptive: Option<Duration>) -> Found {
+/// Scans the farm with the client's defaults.
+pub(crate) async fn scan(servers: u32, port: u16, seed: u64) -> Found {
     let client = Client::with_secret(Secret::new([7; 16]))
         .with_timing(Timing::default())
         .with_options(QueryOptions::default());
-    let options = ScanOptions::default().with_adaptive_wait(adaptive);
     let targets = (0..servers).map(move |index| {
         (
             Server::of(index, seed).protocol,
@@ -24,7 +23,7 @@ pub(crate) async fn scan(servers: u32, port: u16, seed: u64, adaptive: Option<Du
         )
     });
     let start = Instant::now();
-    let mut scan = client.scan(targets, options).unwrap();
+    let mut scan = client.scan(targets, ScanOptions::default()).unwrap();
     let mut found = Found::new(servers, seed);
     while let Some(scanned) = scan.next().await {
         let Ok(outcome) = scanned.result else {

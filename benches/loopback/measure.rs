@@ -91,9 +91,6 @@ struct ScanArguments {
     /// Convert each answer to the common model and read it.
     #[arg(long)]
     model: bool,
-    /// Shorten the timeout of unanswered queries, to at least this many milliseconds.
-    #[arg(long)]
-    adaptive: Option<u64>,
     /// Run the lower bound instead of a scan.
     #[arg(long)]
     floor: bool,
@@ -197,8 +194,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
         });
     let options = options
         .with_rate(arguments.rate)
-        .with_receive_buffer(arguments.receive_buffer)
-        .with_adaptive_wait(arguments.adaptive.map(Duration::from_millis));
+        .with_receive_buffer(arguments.receive_buffer);
     let client = Client::with_secret(Secret::new([7; 16]))
         .with_timing(timing)
         .with_options(QueryOptions::default());
@@ -379,7 +375,7 @@ fn rows_of(protocol: &str) -> Vec<Row> {
         .to_vec()
 }
 
-/// The defaults of the client, an adaptive wait, and other programs.
+/// The defaults of the client, and other programs.
 fn measure_internet(servers: u32, seed: u64, others: &internet::Others) {
     let seed_text = seed.to_string();
     let _farm = Farm::start(PORT, &["--internet", &seed_text]);
@@ -390,17 +386,9 @@ fn measure_internet(servers: u32, seed: u64, others: &internet::Others) {
     println!(
         "| client | right | incomplete | wrong | 95 % | 99 % | end |\n|---|---|---|---|---|---|---|"
     );
-    for (name, adaptive) in [
-        ("defaults", None),
-        (
-            "adaptive wait, at least 300 ms",
-            Some(Duration::from_millis(300)),
-        ),
-    ] {
-        runtime
-            .block_on(internet::scan(servers, PORT, seed, adaptive))
-            .print(name);
-    }
+    runtime
+        .block_on(internet::scan(servers, PORT, seed))
+        .print("defaults");
     others.measure(servers, PORT, seed);
 }
 
@@ -502,11 +490,8 @@ fn compare_windows(comparison: &Comparison) {
 fn compare_silent(comparison: &Comparison) {
     for dead in ["1", "10"] {
         let _farm = Farm::start(PORT, &["--dead", dead]);
-        let scans = ["", " --adaptive 100", " --adaptive 25"];
-        let scans = scans
-            .map(|adaptive| ours(&format!("--window 2048 --model{adaptive}")))
-            .to_vec();
-        let rows = [scans, threads(&[64, 256, 1000, 2000])].concat();
+        let scan = vec![ours("--window 2048 --model")];
+        let rows = [scan, threads(&[64, 256, 1000, 2000])].concat();
         comparison.table(&format!("{dead} % dead, 1 s timeout"), 10_000, &rows);
     }
 }

@@ -191,8 +191,4 @@ impl<C: Conversation> Conversation for Recorded<C> {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         self.conversation.timeout(remaining)
     }
-
-    fn retry_spacing(&self) -> Duration {
-        self.conversation.retry_spacing()
-    }
 }

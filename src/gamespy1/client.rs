@@ -1,9 +1,7 @@
 //! The client's conversation: one request, one reply in one or more datagrams.
 
-use std::borrow::Cow;
-use std::time::Duration;
-
 use bytes::Bytes;
+use std::borrow::Cow;
 
 use super::answer::reassembly::{Progress, Reassembly};
 use super::answer::{Answer, Asked};
@@ -209,11 +207,6 @@ impl Conversation for StatusQuery {
         }
         self.choose_request();
         OnTimeout::Retry
-    }
-
-    /// Zero: servers answer every request.
-    fn retry_spacing(&self) -> Duration {
-        Duration::ZERO
     }
 }
 

@@ -1,7 +1,5 @@
 //! The client's conversation: a challenge, then the data.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
 use super::answer::{Answer, is_at_senders_limit};
@@ -444,11 +442,6 @@ impl Conversation for StatusQuery {
             // No retry is left: the session waits for a late reply.
             None => OnTimeout::Retry,
         }
-    }
-
-    /// None: GameSpy's SDK answers every request, and each attempt begins with a new challenge.
-    fn retry_spacing(&self) -> Duration {
-        Duration::ZERO
     }
 }
 

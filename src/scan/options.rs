@@ -1,12 +1,11 @@
 //! Options of a scan, and its reports.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use crate::error::QueryError;
 use crate::session::{Outcome, QueryStats};
 
-/// Options of a scan: queries in flight, rate, queries to one host, waits, receive buffer.
+/// Options of a scan: queries in flight, rate, queries to one host, receive buffer.
 ///
 /// The defaults are fast without adjustment: a scan learns its rate, see
 /// [`Scanner`](crate::scan::Scanner). Setters clamp to the documented ranges.
@@ -26,7 +25,6 @@ pub struct ScanOptions {
     pub(crate) bytes_per_second: Option<u64>,
     pub(crate) receive_buffer: Option<u32>,
     pub(crate) per_host: Option<u16>,
-    pub(crate) adaptive_wait: Option<Duration>,
 }
 
 impl Default for ScanOptions {
@@ -37,7 +35,6 @@ impl Default for ScanOptions {
             bytes_per_second: None,
             receive_buffer: None,
             per_host: Some(8),
-            adaptive_wait: None,
         }
     }
 }
@@ -86,22 +83,6 @@ impl ScanOptions {
         /// of an IPv6 address. Many hosts run dozens of servers on one uplink and one packet
         /// filter. Loopback addresses are not limited.
         with_per_host(per_host: Option<u16>) per_host = per_host.map(|limit| limit.max(1));
-
-        /// Shortens the waits for a reply when servers answer fast, but not below `min_wait`.
-        ///
-        /// The range is 10 ms–1 min. With `None`, the default, waits follow
-        /// [`Timing`](crate::Timing). 100 ms is a good value: game servers answer once per tick,
-        /// and an idle one may sleep for several ticks.
-        ///
-        /// When 64 servers have answered, a wait becomes four times the round trip that one answer
-        /// in a thousand exceeds. It is never longer than that of [`Timing`](crate::Timing). A
-        /// retry is never sent sooner than the protocol's servers allow, see
-        /// [`Conversation::retry_spacing`](crate::session::Conversation::retry_spacing).
-        ///
-        /// A server that is much slower than all others is then reported as offline. The error
-        /// contains the wait.
-        with_adaptive_wait(min_wait: Option<Duration>) adaptive_wait =
-            min_wait.map(|wait| wait.clamp(Duration::from_millis(10), Duration::from_secs(60)));
     }
 }
 
@@ -209,27 +190,18 @@ mod tests {
                 .with_bytes_per_second(Some(number << 16))
                 .with_receive_buffer(Some(small))
                 .with_per_host(Some(u16::try_from(small).unwrap_or(u16::MAX)))
-                .with_adaptive_wait(Some(Duration::from_millis(number)))
         };
-        let expected = |window, rate, bytes, buffer, per_host, wait| ScanOptions {
+        let expected = |window, rate, bytes, buffer, per_host| ScanOptions {
             window,
             rate: Some(rate),
             bytes_per_second: Some(bytes),
             receive_buffer: Some(buffer),
             per_host: Some(per_host),
-            adaptive_wait: Some(Duration::from_millis(wait)),
         };
-        assert_eq!(set_all(0), expected(1, 1, 1000, 65_536, 1, 10));
+        assert_eq!(set_all(0), expected(1, 1, 1000, 65_536, 1));
         assert_eq!(
             set_all(u64::from(u32::MAX)),
-            expected(
-                1 << 20,
-                10_000_000,
-                10_000_000_000,
-                1 << 30,
-                u16::MAX,
-                60_000
-            )
+            expected(1 << 20, 10_000_000, 10_000_000_000, 1 << 30, u16::MAX)
         );
         let none = ScanOptions {
             window: 32_768,
@@ -237,7 +209,6 @@ mod tests {
             bytes_per_second: None,
             receive_buffer: None,
             per_host: Some(8),
-            adaptive_wait: None,
         };
         assert_eq!(ScanOptions::default(), none);
     }

@@ -6,14 +6,14 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 
-use super::admission::{AdaptiveWait, Admission, NO_REQUEST};
+use super::admission::{Admission, NO_REQUEST};
 use super::options::{ScanOptions, ScanStats, Scanned};
 use crate::address::{Prefix, Scope, canonical, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
 use crate::exclusive::Exclusive;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
-use crate::time::{Duration, Instant, earlier};
+use crate::time::{Instant, earlier};
 
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address
 /// space, with the same five methods.
@@ -34,9 +34,8 @@ use crate::time::{Duration, Instant, earlier};
 /// - The servers: at most [`ScanOptions::with_per_host`] queries are under way to one host. Targets
 ///   that wait for their host are skipped, at most 4,096 of them.
 ///
-/// With [`ScanOptions::with_adaptive_wait`] unanswered queries end sooner. A server that has
-/// started to answer gets up to four timeouts. The wait after each of its requests is one and a
-/// half times its slowest reply so far.
+/// A server that has started to answer gets up to four timeouts. The wait after each of its requests
+/// is one and a half times its slowest reply so far.
 ///
 /// # Cost
 /// Memory grows with the queries in flight, not with the list. Each has a session, a timer, and
@@ -110,8 +109,6 @@ pub struct Scanner<C: Conversation> {
     refused: VecDeque<Scanned<C::Answer>>,
     /// The servers of the latest queries whose results were taken.
     remembered: VecDeque<SocketAddr>,
-    /// `None` if waits are not adaptive.
-    adaptive_wait: Option<AdaptiveWait>,
     stats: ScanStats,
 }
 
@@ -265,7 +262,6 @@ impl<C: Conversation> Scanner<C> {
             ended: VecDeque::new(),
             refused: VecDeque::new(),
             remembered: VecDeque::new(),
-            adaptive_wait: options.adaptive_wait.map(AdaptiveWait::new),
             stats: ScanStats::default(),
         }
     }
@@ -365,8 +361,10 @@ impl<C: Conversation> Scanner<C> {
         self.remember(peer);
         let result = query.session.poll_answer()?;
         self.stats.add(&query.session.stats(), result.is_ok());
-        if let Ok(outcome) = &result {
-            self.record(outcome.rtt);
+        if let Ok(outcome) = &result
+            && let Some(rtt) = outcome.rtt
+        {
+            self.admission.answered(rtt);
         }
         Some(Scanned {
             index: query.index,
@@ -401,22 +399,6 @@ impl<C: Conversation> Scanner<C> {
     /// Counters so far.
     pub const fn stats(&self) -> &ScanStats {
         &self.stats
-    }
-
-    /// Records the round trip of an answer, and adapts the waits of the queries under way.
-    fn record(&mut self, rtt: Option<Duration>) {
-        let Some(rtt) = rtt else { return };
-        self.admission.answered(rtt);
-        let Some(adaptive_wait) = &mut self.adaptive_wait else {
-            return;
-        };
-        let Some(wait) = adaptive_wait.record(rtt) else {
-            return;
-        };
-        // A copy, because each update changes the timers.
-        for timer in self.timers.clone() {
-            self.update(timer.id, |query, _| query.session.set_max_reply_wait(wait));
-        }
     }
 
     /// The time until which no datagram may be sent; `None` when one may be sent now.
@@ -573,15 +555,9 @@ impl<C: Conversation> Scanner<C> {
             peer,
             conversation,
         } = target;
-        let mut session = Session::new(conversation, peer, self.timing, now);
-        if let Some(adaptive_wait) = &self.adaptive_wait
-            && let Some(wait) = adaptive_wait.wait
-        {
-            session.set_max_reply_wait(wait);
-        }
         let id = self.insert(Query {
             index,
-            session,
+            session: Session::new(conversation, peer, self.timing, now),
             request: NO_REQUEST,
         });
         self.addresses.insert(peer, id);

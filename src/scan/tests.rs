@@ -565,47 +565,6 @@ fn memory_follows_the_window_and_not_the_datagrams() {
     assert_eq!(scanner.footprint(), [10, 0, 0, 10, 10]);
 }
 
-/// A tenth of the list is dead: the scan does not wait a second for it, and loses no answer.
-#[test]
-fn unanswered_queries_end_by_the_round_trips_of_the_others() {
-    let reply = |server: SocketAddr| {
-        let number = (0..1000).find(|number| at(*number) == server).unwrap();
-        if number % 10 == 3 {
-            Vec::new()
-        } else {
-            vec![(
-                Duration::from_millis(20 + u64::from(number) % 20),
-                &b"d1"[..],
-            )]
-        }
-    };
-    let run_with = |least: Option<Duration>, retries: u8| {
-        let timing = timing().with_retries(retries);
-        let options = options().with_window(500).with_adaptive_wait(least);
-        let (results, took, scanner) = run(
-            Scanner::new(targets(1000), timing, options, Instant::now()),
-            reply,
-        );
-        assert_eq!((results.len(), scanner.stats().answered), (1000, 900));
-        let silent = |error: &QueryError| matches!(error, QueryError::Timeout { .. });
-        assert!(
-            results
-                .values()
-                .filter_map(|result| result.as_ref().err())
-                .all(silent)
-        );
-        took.as_millis()
-    };
-    assert!(run_with(None, 0) >= 1000);
-    let least = Some(Duration::from_millis(100));
-    let adaptive = run_with(least, 0);
-    assert!((100..400).contains(&adaptive), "{adaptive} ms");
-    assert!(
-        run_with(least, 1) >= 1000,
-        "servers that answer once a second are not asked sooner"
-    );
-}
-
 /// A program that makes only the documented calls, in the documented order, gets a result for each
 /// of many silent targets.
 #[test]

@@ -1,7 +1,5 @@
 //! The protocol-specific part of a query.
 
-use std::time::Duration;
-
 use crate::error::ParseError;
 
 /// The exchange of requests and replies with one server, implemented by each protocol.
@@ -52,17 +50,6 @@ pub trait Conversation {
     /// Handles a timeout: of the wait that [`Self::receive`] returned, or of the whole query.
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
 
-    /// How soon servers of this protocol answer a repeated request; default 1 s.
-    ///
-    /// The default is right for DarkPlaces, which answers each address once a second
-    /// (DarkPlacesEngine/darkplaces, `netconn.c`). A scan with adaptive waits retries no sooner
-    /// than this, see [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait).
-    /// A single [`Session`](super::Session) waits for
-    /// [`Timing::with_retry_after`](crate::Timing::with_retry_after).
-    fn retry_spacing(&self) -> Duration {
-        Duration::from_secs(1)
-    }
-
     /// Converts the answer.
     ///
     /// One scan can then run conversations of several protocols as
@@ -109,10 +96,6 @@ impl<C: Conversation + ?Sized> Conversation for Box<C> {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         (**self).timeout(remaining)
     }
-
-    fn retry_spacing(&self) -> Duration {
-        (**self).retry_spacing()
-    }
 }
 
 /// A conversation with a converted answer, see [`Conversation::map`].
@@ -136,10 +119,6 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<B> {
         self.conversation.timeout(remaining).map(&mut self.convert)
-    }
-
-    fn retry_spacing(&self) -> Duration {
-        self.conversation.retry_spacing()
     }
 }
 

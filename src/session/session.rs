@@ -57,8 +57,6 @@ pub struct Session<C: Conversation> {
     state: State<C::Answer>,
     step: Step,
     rtt: RoundTrip,
-    /// Bound of the wait for a reply, set by a scan that knows the round-trip times of its servers.
-    max_reply_wait: Option<Micros>,
     stats: QueryStats,
     last_rejection: Option<ParseError>,
     #[cfg(feature = "tracing")]
@@ -176,7 +174,6 @@ impl<C: Conversation> Session<C> {
             state: State::Sending,
             step: Step::FIRST,
             rtt: RoundTrip::default(),
-            max_reply_wait: None,
             stats: QueryStats::default(),
             last_rejection: None,
             #[cfg(feature = "tracing")]
@@ -269,11 +266,6 @@ impl<C: Conversation> Machine for Session<C> {
                 event!(self, retry = self.stats.retries, "request sent again");
                 self.state = State::Sending;
             }
-            OnTimeout::Retry | OnTimeout::Wait if self.max_reply_wait.is_some() => {
-                // A scan bounds every wait, the last one too.
-                event!(self, "timed out");
-                self.give_up(now, self.no_answer(now));
-            }
             OnTimeout::Retry | OnTimeout::Wait => self.wait_until_deadline(),
             OnTimeout::Next => self.next_step(now),
             OnTimeout::Done(answer) => self.end(now, Ok(answer)),
@@ -360,17 +352,6 @@ impl<C: Conversation> Session<C> {
         Some(after(self.started, expires_at.get()))
     }
 
-    /// Bounds the wait for a reply, including the current one. Before a retry, the wait is at least
-    /// [`Conversation::retry_spacing`].
-    pub(crate) fn set_max_reply_wait(&mut self, max: Duration) {
-        self.max_reply_wait = Some(max.into());
-        // Start the present wait for a reply again, with the new bound.
-        let is_unanswered = self.step.unanswered_since.is_some();
-        if is_unanswered && matches!(self.state, State::Waiting(_)) {
-            self.start_wait(Wait::Reply, self.step.sent_at);
-        }
-    }
-
     /// The deadline of the query, as time since its start.
     fn deadline(&self) -> Micros {
         self.timing.max_duration(self.rtt.has_answered())
@@ -401,24 +382,11 @@ impl<C: Conversation> Session<C> {
     fn reply_wait(&self) -> Duration {
         let retries = self.step.sends.saturating_sub(1);
         let mut wait = self.timing.reply_wait(retries);
-        if let Some(max) = self.max_reply_wait {
-            wait = wait.min(self.scan_bound(max.get()));
-        }
         if let Some(slowest) = self.rtt.slowest {
             // A server that was slow before may be slow again.
             wait = wait.max(slowest.half_again().get());
         }
         wait
-    }
-
-    /// The bound that a scan sets on the wait for a reply. A retry must not come sooner than the
-    /// protocol's servers allow; after the last retry, that does not matter.
-    fn scan_bound(&self, max: Duration) -> Duration {
-        if self.may_retry() {
-            max.max(self.conversation.retry_spacing())
-        } else {
-            max
-        }
     }
 
     /// The wait for a late datagram: the round-trip time, within bounds.

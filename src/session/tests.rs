@@ -441,17 +441,3 @@ fn the_last_request_waits_until_the_timeout() {
     let outcome = rig.session.poll_answer().unwrap().unwrap();
     assert_eq!(outcome.elapsed, Duration::from_millis(9999));
 }
-
-/// A scan that measures round-trip times does not wait longer for a silent server.
-#[test]
-fn a_bound_of_the_scan_ends_the_last_wait() {
-    let mut rig = Rig::new(Script::default(), timing().with_retries(0));
-    rig.session.set_max_reply_wait(Duration::from_millis(150));
-    rig.send();
-    rig.pass(150);
-    let expected = QueryError::Timeout {
-        requests: 1,
-        waited: Duration::from_millis(150),
-    };
-    assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
-}

@@ -1,7 +1,5 @@
 //! The client's conversation.
 
-use std::time::Duration;
-
 use super::answer::Answer;
 use super::lists::{List, Lists, State, UNEXPECTED};
 use super::wire::{Command, Request};
@@ -289,10 +287,5 @@ impl Conversation for StatusQuery {
             return self.handle_silence(remaining);
         }
         self.end_request().into()
-    }
-
-    /// None: the game's server answers every request.
-    fn retry_spacing(&self) -> Duration {
-        Duration::ZERO
     }
 }

@@ -8,7 +8,7 @@
 //! cargo run -p queryport-cli -- scan openarena --master HOST                        the same, from this list server only
 //! cargo run -p queryport-cli -- scan --master HOST --game Nexuiz --game-protocol 3  a game by its name on dpmaster
 //! cargo run -p queryport-cli -- scan --rate 20000 --timeout 2 --retries 1 servers.txt
-//! cargo run -p queryport-cli -- scan --adaptive-wait --retries 0 servers.txt        shorter waits for silent servers
+//! cargo run -p queryport-cli -- scan --timeout 1 --retries 0 servers.txt            shorter waits for silent servers
 //! cargo run -p queryport-cli -- scan --exclude 192.0.2.0/24 --shard 1/4 servers.txt
 //! cargo run -p queryport-cli -- scan --bytes-per-second 1000000 --skip 5000 servers.txt
 //! ```
@@ -147,10 +147,6 @@ pub(crate) struct Arguments {
     /// Number of retries.
     #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = number(0..=u8::MAX))]
     retries: u8,
-    /// Shorten the wait for a reply to four times a slow round trip of the other servers, but not
-    /// below this many seconds.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds(0.01..=600.0), num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
-    adaptive_wait: Option<f64>,
     /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names,
     /// `windows-1252` or `latin-1`.
     #[arg(long, value_name = "NAME", value_parser = command_line::charset)]
@@ -219,7 +215,6 @@ fn options(arguments: &Arguments) -> ScanOptions {
         .with_rate(arguments.rate)
         .with_bytes_per_second(arguments.bytes_per_second)
         .with_per_host((arguments.per_host > 0).then_some(arguments.per_host))
-        .with_adaptive_wait(arguments.adaptive_wait.map(Duration::from_secs_f64))
 }
 
 /// The game whose list servers are asked.
@@ -359,9 +354,6 @@ mod tests {
             let words = ["scan", "-"].into_iter().chain(line.split_whitespace());
             Arguments::try_parse_from(words).unwrap()
         };
-        assert_eq!(parse("").adaptive_wait, None);
-        assert_eq!(parse("--adaptive-wait").adaptive_wait, Some(0.1));
-        assert_eq!(parse("--adaptive-wait=2").adaptive_wait, Some(2.0));
         for (line, per_host) in [
             ("", Some(8)),
             ("--per-host 0", None),

@@ -352,9 +352,6 @@ pub fn scanner(data: &[u8]) {
     if flags & 2 != 0 {
         options = options.with_bytes_per_second(Some(10_000));
     }
-    if flags & 4 != 0 {
-        options = options.with_adaptive_wait(Some(Duration::from_millis(50)));
-    }
     let status = super::script::status(&mut u).unwrap_or_default();
     let steps = super::script::steps(&mut u);
     // Some servers share an address, and some targets occur twice.
