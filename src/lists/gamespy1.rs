@@ -11,7 +11,7 @@ use nom::sequence::preceded;
 use nom::{Needed, Parser};
 
 use super::server_list::{Collector, ListEnd};
-use super::session::{Form, Next, words};
+use super::session::{Dialogue, Next, words};
 use crate::error::{EncodeError, ListError};
 use crate::game_key::{GameKey, MAX_CHALLENGE};
 use crate::grammar::Parsed;
@@ -140,13 +140,13 @@ impl GameSpy1List {
         }
     }
 
-    pub(super) const fn dialogue(self) -> impl Form {
+    pub(super) const fn dialogue(self) -> impl Dialogue {
         let state = match self.key {
             Some(_) => State::Greeting,
             // No greeting precedes the list.
             None => State::Request(EndMarks::Greeting),
         };
-        Dialogue {
+        GameSpy1Dialogue {
             request: self,
             state,
         }
@@ -201,7 +201,7 @@ impl GameSpy1List {
 
 /// The conversation with a list server.
 #[derive(Debug)]
-struct Dialogue {
+struct GameSpy1Dialogue {
     request: GameSpy1List,
     state: State,
 }
@@ -258,7 +258,7 @@ impl EndMarks {
     }
 }
 
-impl Form for Dialogue {
+impl Dialogue for GameSpy1Dialogue {
     fn begin(&self) -> Result<Vec<u8>, EncodeError> {
         match &self.request.key {
             Some(_) => Ok(Vec::new()),
@@ -349,7 +349,7 @@ impl Form for Dialogue {
     }
 }
 
-impl Dialogue {
+impl GameSpy1Dialogue {
     /// Answers the challenge in the greeting with the request.
     fn greet<'a>(&mut self, input: &'a [u8]) -> Parsed<'a, Next> {
         match greeting(input) {

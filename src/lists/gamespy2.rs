@@ -12,7 +12,7 @@ use nom::{Err, Needed, Parser};
 
 use super::cipher::{Cipher, Key, mix};
 use super::server_list::{Collector, ListEnd, ListedServer};
-use super::session::{Form, Next, words};
+use super::session::{Dialogue, Next, words};
 use crate::error::{EncodeError, ListError};
 use crate::grammar::Parsed;
 use crate::limits::MAX_LIST_BYTES;
@@ -90,8 +90,8 @@ impl GameSpy2List {
         }
     }
 
-    pub(super) const fn dialogue(self, challenge: Key) -> impl Form {
-        Dialogue {
+    pub(super) const fn dialogue(self, challenge: Key) -> impl Dialogue {
+        GameSpy2Dialogue {
             request: self,
             challenge,
             expected: Part::Blocks,
@@ -180,37 +180,16 @@ impl std::fmt::Debug for GameSpy2List {
     }
 }
 
-/// A challenge of visible characters whose parities follow the SDK's rule (`sb_serverlist.c`,
-/// `SetupListChallenge`). No known list server checks them.
+/// A challenge of visible characters.
+///
+/// The SDK's rule for their parities is not followed, because no known list server checks it.
 pub(super) fn challenge(nonce: u64) -> Key {
-    let mut challenge = nonce
-        .to_le_bytes()
-        .map(|byte| 33_u8.saturating_add(byte % 93));
-    let [first, ..] = challenge;
-    let mut before = first;
-    let mut must_be_odd = false;
-    for (index, byte) in challenge.iter_mut().enumerate().skip(1) {
-        let changes_parity = [
-            before & 1 == 1,
-            index & 1 == 1,
-            first & 1 == 1,
-            first < 79,
-            before < first,
-        ];
-        for changes in changes_parity {
-            must_be_odd ^= changes;
-        }
-        let is_odd = *byte & 1 == 1;
-        if is_odd != must_be_odd {
-            *byte = byte.saturating_add(1);
-        }
-        before = *byte;
-    }
-    challenge
+    let bytes = nonce.to_le_bytes();
+    bytes.map(|byte| 33_u8.saturating_add(byte % 93))
 }
 
 #[derive(Debug)]
-struct Dialogue {
+struct GameSpy2Dialogue {
     request: GameSpy2List,
     challenge: Key,
     expected: Part,
@@ -250,7 +229,7 @@ enum Part {
     Pair,
 }
 
-impl Form for Dialogue {
+impl Dialogue for GameSpy2Dialogue {
     fn begin(&self) -> Result<Vec<u8>, EncodeError> {
         self.request.encode(&self.challenge)
     }
@@ -274,7 +253,7 @@ impl Form for Dialogue {
     }
 }
 
-impl Dialogue {
+impl GameSpy2Dialogue {
     /// Parses the next part of the list.
     fn part<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         let (rest, next) = match self.expected {

@@ -172,7 +172,7 @@ pub use gamespy1::GameSpy1List;
 pub use gamespy2::GameSpy2List;
 pub use quake3::{Cod4xList, Quake3List};
 pub use server_list::{ListCompleteness, ListedServer, ServerList};
-use session::Form;
+use session::Dialogue;
 pub use session::ListSession;
 pub use ut2004::{Comparison, Ut2004List};
 
@@ -218,14 +218,14 @@ impl ListRequest {
     /// [`Timing::timeout`]. Allow more than the default: OpenSpy takes up to half a minute for a
     /// long list.
     pub fn session(self, nonce: u64, timing: Timing, now: Instant) -> Option<ListSession> {
-        let form: Box<dyn Form> = match self {
+        let dialogue: Box<dyn Dialogue> = match self {
             Self::Quake3(_) => return None,
             Self::GameSpy1(list) => Box::new(list.dialogue()),
             Self::GameSpy2(list) => Box::new(list.dialogue(gamespy2::challenge(nonce))),
             Self::Ut2004(list) => Box::new(list.dialogue()),
             Self::Cod4x(list) => Box::new(list.dialogue()),
         };
-        Some(ListSession::start(form, timing, now))
+        Some(ListSession::start(dialogue, timing, now))
     }
 }
 

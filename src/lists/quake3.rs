@@ -11,7 +11,7 @@ use nom::number::streaming::{be_u16, be_u32, be_u128};
 use nom::sequence::preceded;
 
 use super::server_list::{Collector, ListCompleteness, ListEnd, ServerList};
-use super::session::{Form, Next};
+use super::session::{Dialogue, Next};
 use crate::address::{Scope, canonical};
 use crate::error::{EncodeError, ListError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
@@ -52,7 +52,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// }
 /// let OnTimeout::Done(list) = query.timeout(Remaining::Retry) else { panic!() };
 /// assert_eq!((list.servers.len(), list.out_of_scope), (1, 1));
-/// assert_eq!(list.completeness, ListCompleteness::Passes { count: 2, once: 0 });
+/// assert_eq!(list.completeness, ListCompleteness::Settled);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -74,8 +74,8 @@ pub struct Quake3List {
     /// datagram (doc/techinfo.txt).
     has_false_marks: bool,
     pass: Pass,
-    /// The numbers of the datagrams that arrived in any pass.
-    numbers: Numbers,
+    /// Whether datagrams or entries of the latest pass are missing.
+    is_cut: bool,
 }
 
 /// The passes in which an address arrived.
@@ -233,7 +233,7 @@ impl Quake3List {
             passes: 0,
             has_false_marks: false,
             pass: Pass::default(),
-            numbers: Numbers::default(),
+            is_cut: false,
         }
     }
 
@@ -337,7 +337,6 @@ impl Conversation for Quake3List {
         self.pass.is_damaged |= !part.intact;
         if let Some(numbering) = part.numbering {
             self.pass.numbers.add(numbering);
-            self.numbers.add(numbering);
         }
         if self.list.over_limit > 0 || self.pass.parts > self.max_servers {
             return Verdict::Done(self.finish(ListCompleteness::Incomplete));
@@ -358,23 +357,18 @@ impl Conversation for Quake3List {
         }
         if is_answered {
             self.passes = self.passes.saturating_add(1);
+            self.is_cut = pass.is_damaged || pass.numbers.lack_some();
         }
         let is_over = remaining == Remaining::Nothing;
         // The deadline ended the pass, not silence.
         let is_interrupted = is_answered && is_over;
-        let seen_once = self
-            .seen
-            .values()
-            .filter(|seen| matches!(seen, Seen::In(_)));
-        let once = u32::try_from(seen_once.count()).unwrap_or(u32::MAX);
-        let is_cut = pass.is_damaged || is_interrupted || self.numbers.lack_some();
-        let completeness = if is_cut {
+        let mut seen = self.seen.values();
+        let completeness = if self.is_cut || is_interrupted {
             ListCompleteness::Incomplete
+        } else if self.passes >= 2 && seen.all(|seen| *seen == Seen::InSeveral) {
+            ListCompleteness::Settled
         } else {
-            ListCompleteness::Passes {
-                count: self.passes,
-                once,
-            }
+            ListCompleteness::Unsettled
         };
         if is_answered && !is_over && !completeness.is_settled() && self.passes < self.max_passes {
             return OnTimeout::Next;
@@ -431,7 +425,7 @@ impl Cod4xList {
         Self { protocol }
     }
 
-    pub(super) const fn dialogue(self) -> impl Form {
+    pub(super) const fn dialogue(self) -> impl Dialogue {
         Cod4xDialogue {
             request: self,
             has_begun: false,
@@ -446,7 +440,7 @@ struct Cod4xDialogue {
     has_begun: bool,
 }
 
-impl Form for Cod4xDialogue {
+impl Dialogue for Cod4xDialogue {
     fn begin(&self) -> Result<Vec<u8>, EncodeError> {
         let request = format!("getservers cod4x {} full empty \0", self.request.protocol);
         Ok([b"\xff\xff\xff\xff", request.as_bytes()].concat())
@@ -499,7 +493,7 @@ mod tests {
     use crate::session::{Machine, Session, Timing};
     use crate::time::{Duration, Instant};
 
-    const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
+    const SETTLED: ListCompleteness = ListCompleteness::Settled;
 
     fn query(passes: u8) -> Quake3List {
         Quake3List::new(&GetServers::extended(b"x", 1), &Limits::default())
@@ -543,10 +537,7 @@ mod tests {
         assert_eq!(answer.servers, servers(1000).collect::<Vec<_>>());
         assert_eq!(
             answer.completeness,
-            ListCompleteness::Passes {
-                count: 1,
-                once: 1000
-            },
+            ListCompleteness::Unsettled,
             "copies prove nothing"
         );
     }
@@ -669,10 +660,7 @@ mod tests {
         assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
         assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Retry);
         let answer = done(query.timeout(Remaining::Nothing));
-        assert_eq!(
-            answer.completeness,
-            ListCompleteness::Passes { count: 1, once: 3 }
-        );
+        assert_eq!(answer.completeness, ListCompleteness::Unsettled);
     }
 
     #[test]
@@ -712,10 +700,7 @@ mod tests {
         }
         let answer = done(query.timeout(Remaining::Step));
         assert_eq!(answer.servers.len(), 1000);
-        assert_eq!(
-            answer.completeness,
-            ListCompleteness::Passes { count: 3, once: 0 }
-        );
+        assert_eq!(answer.completeness, SETTLED);
     }
 
     #[test]
@@ -740,7 +725,7 @@ mod tests {
     #[test]
     fn a_list_that_passes_disagree_about_is_not_settled() {
         let parts = ListPart::encode(servers(1000), true);
-        for (first, second, once) in [(1, 0, 196), (0, 1, 20), (5, 5, 216)] {
+        for (first, second) in [(1, 0), (0, 1), (5, 5)] {
             let mut query = query(2);
             parts
                 .iter()
@@ -754,7 +739,7 @@ mod tests {
             let answer = done(query.timeout(Remaining::Step));
             assert_eq!(
                 answer.completeness,
-                ListCompleteness::Passes { count: 2, once },
+                ListCompleteness::Unsettled,
                 "{first}, {second}"
             );
         }
@@ -864,6 +849,18 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_numbered_list_that_was_cut_twice_stays_incomplete_when_the_master_falls_silent() {
+        let mut query = query(3);
+        let parts = numbered(2);
+        for _ in 0..2 {
+            query.receive(&parts[0]);
+            assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
+        }
+        let answer = done(query.timeout(Remaining::Nothing));
+        assert_eq!(answer.completeness, ListCompleteness::Incomplete);
+    }
+
     /// Each pass lost a different datagram. The two passes together have all datagrams, but neither
     /// of them alone.
     #[test]
@@ -880,8 +877,10 @@ mod tests {
             .take(2)
             .for_each(|part| drop(query.receive(part)));
         let answer = done(query.timeout(Remaining::Step));
-        let once = ListCompleteness::Passes { count: 2, once: 2 };
-        assert_eq!((answer.servers.len(), answer.completeness), (3, once));
+        assert_eq!(
+            (answer.servers.len(), answer.completeness),
+            (3, ListCompleteness::Incomplete)
+        );
     }
 
     #[test]

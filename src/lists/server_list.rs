@@ -50,6 +50,28 @@ pub struct ServerList {
     pub announced: Option<u32>,
 }
 
+impl ServerList {
+    /// This list and the other servers of a second one, at most `max` together.
+    #[cfg(any(feature = "blocking", feature = "tokio"))]
+    pub(crate) fn merge(&mut self, other: Self, max: usize) {
+        self.completeness = self.completeness.min(other.completeness);
+        self.out_of_scope = self.out_of_scope.saturating_add(other.out_of_scope);
+        self.over_limit = self.over_limit.saturating_add(other.over_limit);
+        let mut known: BTreeSet<SocketAddr> = self.servers.iter().copied().collect();
+        for server in other.servers {
+            if !known.insert(server) {
+                continue;
+            }
+            if self.servers.len() < max {
+                self.servers.push(server);
+            } else {
+                self.over_limit = self.over_limit.saturating_add(1);
+                self.completeness = ListCompleteness::Incomplete;
+            }
+        }
+    }
+}
+
 /// The entry of a server in a list. It can be wrong or outdated: query the server itself.
 ///
 /// ```
@@ -161,6 +183,7 @@ impl Collector {
 
 /// Whether a [`ServerList`] has all servers of the list server, as far as that is known.
 ///
+/// The variants are in ascending order: two lists together are as complete as the lesser of both.
 /// A list over TCP is complete or not. Most lists over UDP have neither numbers nor a count, so
 /// they are never complete: a client requests them several times and compares the passes. Only the
 /// masters of Tremulous and Unvanquished number the datagrams, of an extended list.
@@ -168,20 +191,12 @@ impl Collector {
 /// ```
 /// use queryport::lists::ListCompleteness;
 ///
-/// let settled = ListCompleteness::Passes { count: 2, once: 0 };
+/// let settled = ListCompleteness::Settled;
 /// assert!(settled.is_settled() && !settled.is_complete());
-/// assert_eq!(
-///     settled.to_string(),
-///     "settled after 2 passes, each address came at least twice"
-/// );
-/// let lossy = ListCompleteness::Passes { count: 2, once: 7 };
-/// assert!(!lossy.is_settled());
-/// assert_eq!(
-///     lossy.to_string(),
-///     "not settled after 2 passes, 7 addresses came only once"
-/// );
+/// assert!(ListCompleteness::Incomplete < settled && settled < ListCompleteness::Complete);
+/// assert_eq!(settled.to_string(), "settled, each address came at least twice");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
@@ -189,97 +204,78 @@ impl Collector {
 )]
 #[non_exhaustive]
 pub enum ListCompleteness {
-    /// The whole list has arrived: over TCP its end mark or all announced servers, over UDP all
-    /// numbered datagrams.
-    Complete,
-    /// A list over UDP without numbers. See [`Self::is_settled`].
-    Passes {
-        /// How many requests the master answered.
-        count: u8,
-        /// How many addresses came in only one pass, those out of scope included. Other passes lost
-        /// them, or the servers joined or left meanwhile.
-        once: u32,
-    },
     /// The list is only a part: because of a timeout, a broken connection, damaged bytes or a
     /// limit.
     #[default]
     Incomplete,
+    /// A list over UDP in which some addresses, or all, came in only one pass. Other passes lost
+    /// them, or the servers joined or left meanwhile.
+    Unsettled,
+    /// A list over UDP in which each address came in at least two passes, those out of scope
+    /// included.
+    ///
+    /// It can still lack servers: a datagram that every pass lost goes unnoticed. More passes make
+    /// that less likely, see [`Quake3List::with_passes`](super::Quake3List::with_passes).
+    Settled,
+    /// The whole list has arrived: over TCP its end mark or all announced servers, over UDP all
+    /// numbered datagrams.
+    Complete,
 }
 
 impl ListCompleteness {
     /// Whether the list is known to be complete.
-    ///
-    /// For a list over UDP, this needs numbered datagrams.
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Complete)
     }
 
     /// Whether the list is complete, or each address came in at least two passes.
-    ///
-    /// A settled list can still lack servers: a datagram that every pass lost goes unnoticed. More
-    /// passes make that less likely, see
-    /// [`Quake3List::with_passes`](super::Quake3List::with_passes).
     pub const fn is_settled(self) -> bool {
-        matches!(
-            self,
-            Self::Complete
-                | Self::Passes {
-                    count: 2..,
-                    once: 0
-                }
-        )
+        matches!(self, Self::Complete | Self::Settled)
     }
 }
 
 impl fmt::Display for ListCompleteness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Complete => f.pad("complete"),
-            Self::Incomplete => f.pad("incomplete"),
-            Self::Passes { count: 0 | 1, .. } => f.pad("not settled after one pass"),
-            Self::Passes { count, once: 0 } => {
-                write!(
-                    f,
-                    "settled after {count} passes, each address came at least twice"
-                )
-            }
-            Self::Passes { count, once } => {
-                let addresses = if *once == 1 { "address" } else { "addresses" };
-                write!(
-                    f,
-                    "not settled after {count} passes, {once} {addresses} came only once"
-                )
-            }
-        }
+        f.pad(match self {
+            Self::Incomplete => "incomplete",
+            Self::Unsettled => "not settled, some addresses came only once",
+            Self::Settled => "settled, each address came at least twice",
+            Self::Complete => "complete",
+        })
     }
 }
 
 #[cfg(test)]
+#[cfg(any(feature = "blocking", feature = "tokio"))]
 mod tests {
-    use super::ListCompleteness;
+    use super::*;
+
+    fn list(hosts: std::ops::Range<u8>, completeness: ListCompleteness) -> ServerList {
+        let servers = hosts.map(|host| ([192, 0, 2, host], 27960).into());
+        ServerList {
+            servers: servers.collect(),
+            completeness,
+            over_limit: 1,
+            out_of_scope: 2,
+            ..ServerList::default()
+        }
+    }
 
     #[test]
-    fn completeness_in_words() {
-        let passes = |count, once| ListCompleteness::Passes { count, once };
-        for (completeness, words) in [
-            (ListCompleteness::Complete, "complete"),
-            (ListCompleteness::Incomplete, "incomplete"),
-            (passes(0, 0), "not settled after one pass"),
-            (passes(1, 7), "not settled after one pass"),
-            (
-                passes(2, 0),
-                "settled after 2 passes, each address came at least twice",
-            ),
-            (
-                passes(3, 1),
-                "not settled after 3 passes, 1 address came only once",
-            ),
-            (
-                passes(3, 2),
-                "not settled after 3 passes, 2 addresses came only once",
-            ),
+    fn two_lists_are_one_with_each_server_once_as_complete_as_the_lesser_if_all_fit() {
+        use ListCompleteness::{Complete, Incomplete, Settled, Unsettled};
+        for (first, second, max, expected) in [
+            (Settled, Settled, 5, Settled),
+            (Complete, Settled, 5, Settled),
+            (Unsettled, Complete, 5, Unsettled),
+            (Unsettled, Incomplete, 5, Incomplete),
+            (Complete, Complete, 3, Incomplete),
         ] {
-            assert_eq!(completeness.to_string(), words);
+            let mut merged = list(1..4, first);
+            merged.merge(list(3..6, second), max);
+            assert_eq!(merged.servers, list(1..6, first).servers[..max]);
+            assert_eq!(merged.over_limit, 2 + u32::from(max < 5) * 2);
+            assert_eq!((merged.out_of_scope, merged.completeness), (4, expected));
         }
     }
 }

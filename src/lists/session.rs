@@ -20,7 +20,7 @@ const SETTLE: Duration = Duration::from_millis(500);
 /// [`Session`](crate::session::Session), but takes the bytes of a stream: [`Self::handle_bytes`]
 /// and [`Self::handle_end`].
 pub struct ListSession {
-    form: Box<dyn Form>,
+    dialogue: Box<dyn Dialogue>,
     /// Bytes to send.
     out: Vec<u8>,
     /// Received bytes that are not parsed yet.
@@ -45,7 +45,7 @@ enum State {
 }
 
 /// The protocol of a list, which parses its stream.
-pub(super) trait Form: fmt::Debug + Send + Sync {
+pub(super) trait Dialogue: fmt::Debug + Send + Sync {
     /// The bytes that the client sends before it has received anything.
     fn begin(&self) -> Result<Vec<u8>, EncodeError> {
         Ok(Vec::new())
@@ -98,14 +98,14 @@ pub(super) enum Next {
 
 impl ListSession {
     /// A session whose deadline is `now` plus [`Timing::timeout`].
-    pub(super) fn start(form: Box<dyn Form>, timing: Timing, now: Instant) -> Self {
-        let (out, state) = match form.begin() {
+    pub(super) fn start(dialogue: Box<dyn Dialogue>, timing: Timing, now: Instant) -> Self {
+        let (out, state) = match dialogue.begin() {
             Ok(out) => (out, State::Open { settles_at: None }),
             Err(error) => (Vec::new(), State::Answered(Err(ListError::Request(error)))),
         };
         let deadline = after(now, timing.timeout());
         Self {
-            form,
+            dialogue,
             out,
             received: Vec::new(),
             offset: 0,
@@ -131,7 +131,7 @@ impl ListSession {
             return None;
         }
         out.append(&mut self.out);
-        self.form.handle_sent(&mut self.received);
+        self.dialogue.handle_sent(&mut self.received);
         self.settle(now);
         Some(length)
     }
@@ -172,7 +172,7 @@ impl ListSession {
         let mut read = 0_usize;
         while self.is_open() {
             let input = self.received.get(read..).unwrap_or_default();
-            let (rest, next) = match self.form.read(input, &mut self.servers) {
+            let (rest, next) = match self.dialogue.read(input, &mut self.servers) {
                 Ok((rest, next)) => (rest.len(), next),
                 Err(nom::Err::Incomplete(_)) => break,
                 Err(_) => (input.len(), Next::Fail(ListError::Malformed(0))),
@@ -201,14 +201,16 @@ impl ListSession {
     /// Call it when the server has closed the connection, or the connection broke.
     pub fn handle_end(&mut self, _now: Instant) {
         if self.is_open() {
-            let end = self.form.handle_end(&self.received, &mut self.servers);
+            let end = self.dialogue.handle_end(&self.received, &mut self.servers);
             self.finish(end);
         }
     }
 
     fn time_out(&mut self) {
         if self.is_open() {
-            let end = self.form.handle_timeout(&self.received, &mut self.servers);
+            let end = self
+                .dialogue
+                .handle_timeout(&self.received, &mut self.servers);
             self.finish(end);
         }
     }
@@ -241,7 +243,7 @@ impl ListSession {
             self.time_out();
         } else if settles_at.is_some_and(|at| now >= at) {
             self.state = State::Open { settles_at: None };
-            match self.form.handle_silence(&mut self.received) {
+            match self.dialogue.handle_silence(&mut self.received) {
                 None => self.handle_end(now),
                 Some(Ok(mut bytes)) => self.out.append(&mut bytes),
                 Some(Err(error)) => self.finish(Err(error)),
@@ -267,7 +269,7 @@ impl ListSession {
     }
 
     fn settle(&mut self, now: Instant) {
-        let can_settle = self.form.can_settle(&self.received);
+        let can_settle = self.dialogue.can_settle(&self.received);
         if let State::Open { settles_at } = &mut self.state {
             *settles_at = if can_settle {
                 now.checked_add(SETTLE)
@@ -304,7 +306,7 @@ fn moved(error: ListError, distance: usize) -> ListError {
 
 impl fmt::Debug for ListSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ListSession").field(&self.form).finish()
+        f.debug_tuple("ListSession").field(&self.dialogue).finish()
     }
 }
 

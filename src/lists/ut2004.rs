@@ -11,7 +11,7 @@ use nom::number::streaming;
 use nom::sequence::terminated;
 
 use super::server_list::{Collector, ListEnd, ListedServer};
-use super::session::{Form, Next};
+use super::session::{Dialogue, Next};
 use crate::error::{EncodeError, ListError};
 use crate::grammar::{self, GrammarError, Parsed};
 use crate::model::{Charset, Rules};
@@ -114,8 +114,8 @@ impl Ut2004List {
         self
     }
 
-    pub(super) const fn dialogue(self) -> impl Form {
-        Dialogue {
+    pub(super) const fn dialogue(self) -> impl Dialogue {
+        Ut2004Dialogue {
             request: self,
             expected: Message::Challenge,
         }
@@ -204,7 +204,7 @@ fn put_text(field: &'static str, text: &str, out: &mut Vec<u8>) -> Result<(), En
 }
 
 #[derive(Debug)]
-struct Dialogue {
+struct Ut2004Dialogue {
     request: Ut2004List,
     expected: Message,
 }
@@ -219,7 +219,7 @@ enum Message {
     Entry,
 }
 
-impl Form for Dialogue {
+impl Dialogue for Ut2004Dialogue {
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match frame(input) {
             Ok((rest, body)) => {
@@ -243,7 +243,7 @@ impl Form for Dialogue {
     }
 }
 
-impl Dialogue {
+impl Ut2004Dialogue {
     /// Handles a message without its length.
     fn handle_message(&mut self, body: &[u8], servers: &mut Collector) -> Result<Next, ListError> {
         match self.expected {

@@ -260,12 +260,10 @@ impl Inquiry {
         let limits = self.settings.client.options.limits;
         for request in &self.requests.list {
             match self.ask::<I>(request).await {
-                Ok(list) => {
-                    merged = Some(match merged {
-                        Some(earlier) => merge(earlier, list, limits.max_servers()),
-                        None => list,
-                    });
-                }
+                Ok(list) => match &mut merged {
+                    Some(merged) => merged.merge(list, limits.max_servers()),
+                    None => merged = Some(list),
+                },
                 Err(error) => {
                     let is_silent = error.kind() == ErrorKind::Timeout;
                     failed.get_or_insert(error);
@@ -445,75 +443,9 @@ fn not_connected(peer: SocketAddr, source: io::Error, waited: Duration) -> Error
     Error::Query { peer, error }
 }
 
-/// Merges the lists of two requests over UDP.
-fn merge(mut merged: ServerList, list: ServerList, max_servers: usize) -> ServerList {
-    let known: BTreeSet<SocketAddr> = merged.servers.iter().copied().collect();
-    let is_new = |server: &SocketAddr| !known.contains(server);
-    let new: Vec<SocketAddr> = list.servers.into_iter().filter(is_new).collect();
-    let space = max_servers.saturating_sub(merged.servers.len());
-    let over = u32::try_from(new.len().saturating_sub(space)).unwrap_or(u32::MAX);
-    merged.servers.extend(new.into_iter().take(space));
-    merged.over_limit = merged
-        .over_limit
-        .saturating_add(list.over_limit)
-        .saturating_add(over);
-    merged.out_of_scope = merged.out_of_scope.saturating_add(list.out_of_scope);
-    merged.completeness = if over == 0 {
-        of_both(merged.completeness, list.completeness)
-    } else {
-        ListCompleteness::Incomplete
-    };
-    merged
-}
-
-/// The completeness of two lists together: that of the one of which less is known.
-fn of_both(first: ListCompleteness, second: ListCompleteness) -> ListCompleteness {
-    use ListCompleteness::{Complete, Incomplete, Passes};
-    match (first, second) {
-        (Incomplete, _) | (_, Incomplete) => Incomplete,
-        (Complete, other) | (other, Complete) => other,
-        (
-            Passes { count, once },
-            Passes {
-                count: other_count,
-                once: other_once,
-            },
-        ) => Passes {
-            count: count.min(other_count),
-            once: once.saturating_add(other_once),
-        },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
-
-    fn list(hosts: std::ops::Range<u8>, completeness: ListCompleteness) -> ServerList {
-        let servers = hosts
-            .map(|host| ([192, 0, 2, host], 27960).into())
-            .collect();
-        ServerList {
-            servers,
-            completeness,
-            over_limit: 1,
-            out_of_scope: 2,
-            ..ServerList::default()
-        }
-    }
-
-    #[test]
-    fn lists_of_two_numbers_are_one_with_each_server_once() {
-        let merged = merge(list(1..4, SETTLED), list(3..6, SETTLED), 100);
-        let hosts: Vec<SocketAddr> = (1..6)
-            .map(|host| ([192, 0, 2, host], 27960).into())
-            .collect();
-        assert_eq!(merged.servers, hosts);
-        assert_eq!((merged.over_limit, merged.out_of_scope), (2, 4));
-        assert_eq!(merged.completeness, SETTLED);
-    }
 
     #[test]
     fn a_list_server_that_cannot_be_connected_to_is_an_error_in_words() {
@@ -542,40 +474,5 @@ mod tests {
         let querier = Querier::new(crate::secret::Secret::new([7; 16]));
         let gathering = Gathering::of_game(&querier, Game::find("openarena").unwrap()).unwrap();
         assert_eq!(gathering.settings.timeout, Duration::from_secs(45));
-    }
-
-    #[test]
-    fn a_merged_list_is_as_complete_as_the_lesser_of_both_and_only_if_all_fit() {
-        let lossy = ListCompleteness::Passes { count: 3, once: 7 };
-        let incomplete = ListCompleteness::Incomplete;
-        let complete = ListCompleteness::Complete;
-        for (first, second, most, expected) in [
-            (SETTLED, SETTLED, 5, SETTLED),
-            (
-                SETTLED,
-                lossy,
-                5,
-                ListCompleteness::Passes { count: 2, once: 7 },
-            ),
-            (
-                lossy,
-                lossy,
-                5,
-                ListCompleteness::Passes { count: 3, once: 14 },
-            ),
-            (complete, complete, 5, complete),
-            (complete, SETTLED, 5, SETTLED),
-            (lossy, complete, 5, lossy),
-            (complete, incomplete, 5, incomplete),
-            (complete, complete, 3, incomplete),
-            (incomplete, SETTLED, 5, incomplete),
-            (SETTLED, incomplete, 5, incomplete),
-            (SETTLED, SETTLED, 3, incomplete),
-        ] {
-            let merged = merge(list(1..4, first), list(3..6, second), most);
-            assert_eq!(merged.servers.len(), 5.min(most));
-            assert_eq!(merged.over_limit, 2 + u32::from(most < 5) * 2);
-            assert_eq!(merged.completeness, expected, "{first} and {second}");
-        }
     }
 }
