@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kit::internet::profile::{self, Found, Kind, LOSS, NONSENSE, RateLimits, Server, is_lost};
 use kit::internet::replies;

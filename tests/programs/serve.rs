@@ -365,3 +365,44 @@ fn heartbeats_go_to_every_address_of_a_master_and_it_says_who_received_one() {
         .map(|master| format!("{} received the heartbeat\n", master.local_addr().unwrap()));
     assert_eq!(heard, expected.collect::<Vec<_>>());
 }
+
+/// The answer of `queryport query --json`.
+fn answer(protocol: &str, server: SocketAddr, more: &[&str]) -> serde_json::Value {
+    let mut query = Command::new(env!("CARGO_BIN_EXE_queryport"));
+    query.args(["query", protocol, &server.to_string(), "--json"]);
+    let output = process::output(query.args(more));
+    let mut answer: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let mut answer = answer["answer"].take();
+    // Each query of Quake 3 has a challenge of its own, which the reply quotes.
+    if let Some(rules) = answer["rules"].as_array_mut() {
+        rules.retain(|rule| rule[0] != "challenge");
+    }
+    answer
+}
+
+#[test]
+fn a_recorded_server_is_answered_for_as_it_was() {
+    for protocol in ["gamespy1", "gamespy4", "quake3", "ut2004"] {
+        let server = Server::start(&[protocol, "0", "--players", "40"]);
+        let name = format!("queryport-{protocol}-{}.txt", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        let path = file.to_str().unwrap();
+        let recorded = answer(protocol, server.address(" on "), &["--record", path]);
+        assert_eq!(recorded["players"].as_array().unwrap().len(), 40);
+        drop(server);
+        let replay = Server::start(&[protocol, "0", "--replay", path]);
+        std::fs::remove_file(&file).unwrap();
+        let replayed = answer(protocol, replay.address(" on "), &[]);
+        assert_eq!(replayed, recorded, "{protocol}");
+    }
+}
+
+#[test]
+fn a_replay_listens_on_loopback_only() {
+    let mut command = serve(&["--replay", "f", "--address", "0.0.0.0"]);
+    let output = process::output(&mut command);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("must be a loopback address"), "{error}");
+    assert_eq!(output.status.code(), Some(2));
+}

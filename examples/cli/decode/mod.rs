@@ -153,8 +153,22 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, Failure>>, Failure> {
     Ok(text::datagrams(text).map_or_else(raw, |datagrams| vec![Ok(of_unknown(datagrams))]))
 }
 
+/// The datagrams of the first server of a file, and their protocol.
+pub(crate) fn first_reply(file: &[u8]) -> Result<(Protocol, Vec<Bytes>), String> {
+    let first = replies(file).and_then(|replies| {
+        let none = || Err(Failure::malformed("the file has no datagram"));
+        replies.into_iter().next().unwrap_or_else(none)
+    });
+    let found = first.and_then(|reply| match (reply.protocol, identify(&reply.datagrams)) {
+        (Some(protocol), _) | (None, Ok(Side::Server(protocol))) => Ok((protocol, reply.datagrams)),
+        (None, Ok(Side::Client)) => Err(Failure::malformed("the file has only requests")),
+        (None, Err(failure)) => Err(failure),
+    });
+    found.map_err(|failure| failure.message)
+}
+
 /// Whether the first line that is not a comment has a direction.
-fn is_transcript(text: &str) -> bool {
+pub(crate) fn is_transcript(text: &str) -> bool {
     let first = text
         .lines()
         .find(|line| !line.trim().is_empty() && !line.starts_with('#'));

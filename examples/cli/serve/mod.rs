@@ -7,6 +7,7 @@
 //! cargo run -p queryport-cli -- serve quake3 27960 --set map=q3dm6 --set time_limit=1200 --set dedicated=true
 //! cargo run -p queryport-cli -- serve quake3 27960 --status status.json
 //! cargo run -p queryport-cli -- serve gamespy4 25565 --game minecraft
+//! cargo run -p queryport-cli -- serve --replay transcript.txt                            the recorded replies of a server
 //! cargo run -p queryport-cli -- serve quake3,gamespy1 27960                              both on one port
 //! cargo run -p queryport-cli -- serve quake3 27960 --address 0.0.0.0 --address ::
 //! cargo run -p queryport-cli -- serve quake3 27960 --crowd 64 --who                      players join and leave; prints the senders of requests
@@ -17,6 +18,7 @@
 //! ```
 
 mod metrics;
+mod replay;
 mod reporting;
 mod running;
 mod world;
@@ -45,6 +47,7 @@ const EXAMPLES: &[&str] = &[
     "serve minecraft 25565",
     "serve quake3 27960 --players 64 --set map=q3dm6",
     "serve quake3,gamespy1 27960 --crowd 64 --who",
+    "serve --replay FILE  what `queryport query --record` wrote",
     "serve --list  the protocols and games",
 ];
 
@@ -57,7 +60,7 @@ const EXIT_STATUS: &str =
 #[command(name = "serve", bin_name = "queryport serve", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// A protocol or a game (see --list), or several protocols with commas.
-    #[arg(value_name = "PROTOCOL|GAME", value_parser = served, required_unless_present = "list")]
+    #[arg(value_name = "PROTOCOL|GAME", value_parser = served, required_unless_present_any = ["list", "replay"])]
     served: Option<Served>,
     /// The UDP port; 0 is any free one. Without it, the usual query port.
     #[arg(value_parser = number(0..=u16::MAX))]
@@ -81,6 +84,11 @@ pub(crate) struct Arguments {
     /// `time_limit=1200` or `mutators=["Instagib"]`; may be given more than once.
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
+    /// Answer with the datagrams that a server sent, and with nothing else: a transcript of `query
+    /// --record`, a capture, or another file that `decode` reads. The challenge or id of the request
+    /// replaces the recorded one. Only on loopback addresses, because replies have no bounds.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["game", "players", "crowd", "fields", "status", "no_guard", "announce", "key", "echo", "level_property", "game_property", "player_properties", "who", "metrics"])]
+    replay: Option<PathBuf>,
     /// A file with fields of the status as JSON, as in the `answer` of `query --json`.
     #[arg(long, value_name = "FILE")]
     status: Option<PathBuf>,
@@ -180,6 +188,9 @@ pub(crate) fn start(arguments: Arguments) -> ExitCode {
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    if let Some(file) = &arguments.replay {
+        return replay::run(&arguments, file).await;
+    }
     let Some(served) = &arguments.served else {
         write!(io::stdout(), "{}", world::list(command_line::columns()))?;
         return Ok(ExitCode::SUCCESS);

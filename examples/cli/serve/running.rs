@@ -155,7 +155,7 @@ async fn accept(metrics: Option<&metrics::Listener>) -> io::Result<TcpStream> {
 }
 
 /// Waits until this time, or for ever.
-async fn until(end: Option<Instant>) {
+pub(super) async fn until(end: Option<Instant>) {
     match end {
         Some(end) => tokio::time::sleep_until(end.into()).await,
         None => std::future::pending().await,
