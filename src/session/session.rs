@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use super::machine::{Handled, Machine, Transmit};
-use super::timing::{Micros, Timing};
+use super::timing::{Timing, half_again};
 use crate::address::canonical;
 use crate::error::{ParseError, QueryError};
 #[cfg(feature = "serde")]
@@ -63,7 +63,7 @@ pub struct Session<C: Conversation> {
     span: tracing::Span,
 }
 
-/// The state of a query. Times are since its start.
+/// The state of a query.
 #[derive(Debug)]
 enum State<A> {
     /// The request of the current step waits to be taken.
@@ -81,7 +81,7 @@ enum State<A> {
 #[derive(Debug, Clone, Copy)]
 struct CurrentWait {
     wait: Wait,
-    expires_at: Micros,
+    expires_at: Instant,
 }
 
 /// The result of a query.
@@ -99,28 +99,23 @@ struct Step {
     number: u8,
     /// How often the request was sent.
     sends: u8,
-    /// When it was last sent.
-    sent_at: Micros,
+    /// When it was last sent; before that, when the step began.
+    sent_at: Instant,
     /// When it was first sent; `None` before that, and once a datagram has answered it.
-    unanswered_since: Option<Micros>,
+    unanswered_since: Option<Instant>,
 }
 
 impl Step {
-    const FIRST: Self = Self {
-        number: 1,
-        sends: 0,
-        sent_at: Micros::ZERO,
-        unanswered_since: None,
-    };
-
-    const fn next(self) -> Self {
+    const fn new(number: u8, now: Instant) -> Self {
         Self {
-            number: self.number.saturating_add(1),
-            ..Self::FIRST
+            number,
+            sends: 0,
+            sent_at: now,
+            unanswered_since: None,
         }
     }
 
-    fn sent(&mut self, now: Micros) {
+    fn sent(&mut self, now: Instant) {
         self.sends = self.sends.saturating_add(1);
         self.sent_at = now;
         self.unanswered_since.get_or_insert(now);
@@ -131,10 +126,10 @@ impl Step {
 #[derive(Debug, Clone, Copy, Default)]
 struct RoundTrip {
     /// The round trip of the first answered request that was sent only once.
-    measured: Option<Micros>,
+    measured: Option<Duration>,
     /// The longest time from a request to its first reply, retries included; `None` before the
     /// first.
-    slowest: Option<Micros>,
+    slowest: Option<Duration>,
 }
 
 impl RoundTrip {
@@ -144,13 +139,13 @@ impl RoundTrip {
     }
 
     /// Records the first reply to a request.
-    fn record(&mut self, step: &Step, first_sent_at: Micros, now: Micros) {
+    fn record(&mut self, step: &Step, first_sent_at: Instant, now: Instant) {
         // Karn's algorithm: a reply does not show which copy of a repeated request it answers.
         if self.measured.is_none() && step.sends == 1 {
-            self.measured = Some(now.since(step.sent_at));
+            self.measured = Some(now.saturating_duration_since(step.sent_at));
         }
-        let slowest_before = self.slowest.unwrap_or(Micros::ZERO);
-        self.slowest = Some(now.since(first_sent_at).max(slowest_before));
+        let took = now.saturating_duration_since(first_sent_at);
+        self.slowest = Some(took.max(self.slowest.unwrap_or_default()));
     }
 }
 
@@ -172,7 +167,7 @@ impl<C: Conversation> Session<C> {
             timing,
             started: now,
             state: State::Sending,
-            step: Step::FIRST,
+            step: Step::new(1, now),
             rtt: RoundTrip::default(),
             stats: QueryStats::default(),
             last_rejection: None,
@@ -199,11 +194,11 @@ impl<C: Conversation> Machine for Session<C> {
         if len == 0 {
             // A retry was due, but then the answer began to arrive: wait for the rest. A command
             // for a console of Quake 3 is not repeated in this case.
-            self.start_wait(Wait::Quiet, self.since_start(now));
+            self.start_wait(Wait::Quiet, now);
             return None;
         }
         self.stats.requests = self.stats.requests.saturating_add(1);
-        self.step.sent(self.since_start(now));
+        self.step.sent(now);
         self.start_wait(Wait::Reply, self.step.sent_at);
         Some(Transmit { to: self.peer, len })
     }
@@ -225,7 +220,7 @@ impl<C: Conversation> Machine for Session<C> {
         }
         self.receive(now, datagram);
         // A busy caller may pass on a datagram late, but datagrams must not extend the query.
-        if self.since_start(now) >= self.deadline() {
+        if now >= self.deadline() {
             self.handle_timeout(now);
         }
         Handled::Reply
@@ -250,7 +245,7 @@ impl<C: Conversation> Machine for Session<C> {
         if now < expires_at {
             return;
         }
-        if self.since_start(now) >= self.deadline() {
+        if now >= self.deadline() {
             event!(self, timer = "deadline", "timed out");
             return self.give_up(now, self.no_answer(now));
         }
@@ -295,7 +290,7 @@ impl<C: Conversation> Session<C> {
         Some(ended.answer.map(|answer| Outcome {
             answer,
             peer: self.peer,
-            rtt: self.rtt.measured.map(Micros::get),
+            rtt: self.rtt.measured,
             elapsed: ended.elapsed,
             stats: self.stats,
         }))
@@ -349,17 +344,13 @@ impl<C: Conversation> Session<C> {
             State::Sending if has_sent => self.deadline(),
             State::Sending | State::Ended(_) | State::Taken => return None,
         };
-        Some(after(self.started, expires_at.get()))
+        Some(expires_at)
     }
 
-    /// The deadline of the query, as time since its start.
-    fn deadline(&self) -> Micros {
-        self.timing.max_duration(self.rtt.has_answered())
-    }
-
-    /// A time, as time since the start of the query.
-    fn since_start(&self, now: Instant) -> Micros {
-        now.saturating_duration_since(self.started).into()
+    /// The deadline of the query.
+    fn deadline(&self) -> Instant {
+        let max_duration = self.timing.max_duration(self.rtt.has_answered());
+        after(self.started, max_duration)
     }
 
     /// Whether the request may be sent again. The first send is not a retry.
@@ -368,13 +359,13 @@ impl<C: Conversation> Session<C> {
     }
 
     /// Starts a wait, which replaces the present one. It counts from `since`.
-    fn start_wait(&mut self, wait: Wait, since: Micros) {
+    fn start_wait(&mut self, wait: Wait, since: Instant) {
         let duration = match wait {
             Wait::Reply => self.reply_wait(),
             Wait::Quiet => self.timing.quiet(),
             Wait::Grace => self.grace(),
         };
-        let expires_at = since.get().saturating_add(duration).into();
+        let expires_at = after(since, duration);
         self.state = State::Waiting(CurrentWait { wait, expires_at });
     }
 
@@ -384,7 +375,7 @@ impl<C: Conversation> Session<C> {
         let mut wait = self.timing.reply_wait(retries);
         if let Some(slowest) = self.rtt.slowest {
             // A server that was slow before may be slow again.
-            wait = wait.max(slowest.half_again().get());
+            wait = wait.max(half_again(slowest));
         }
         wait
     }
@@ -395,8 +386,7 @@ impl<C: Conversation> Session<C> {
         let Some(rtt) = self.rtt.measured else {
             return max;
         };
-        let wait = rtt.get().max(MIN_GRACE);
-        wait.min(max)
+        rtt.max(MIN_GRACE).min(max)
     }
 
     /// Waits for a reply until the deadline, because the request is not sent again.
@@ -415,7 +405,7 @@ impl<C: Conversation> Session<C> {
                 self.record_reply(now);
                 // While a request waits to be taken, nothing else is waited for.
                 if !self.has_request() {
-                    self.start_wait(wait, self.since_start(now));
+                    self.start_wait(wait, now);
                 }
             }
             Verdict::Next => {
@@ -441,7 +431,6 @@ impl<C: Conversation> Session<C> {
     /// Records the round trip of the request, if this is its first reply.
     fn record_reply(&mut self, now: Instant) {
         if let Some(first_sent_at) = self.step.unanswered_since.take() {
-            let now = self.since_start(now);
             self.rtt.record(&self.step, first_sent_at, now);
         }
     }
@@ -456,7 +445,7 @@ impl<C: Conversation> Session<C> {
         if self.step.number >= max_steps {
             return self.give_up(now, QueryError::TooManySteps(max_steps));
         }
-        self.step = self.step.next();
+        self.step = Step::new(self.step.number.saturating_add(1), now);
         self.state = State::Sending;
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Timeout, retries and waiting times of a query.
 ///
 /// By default a query ends after 4 s, and sends its request up to three times: at once, after 1.2 s
-/// and after 3 s. Setters clamp to the documented ranges. Times are rounded up to microseconds.
+/// and after 3 s. Setters clamp to the documented ranges.
 ///
 /// With the defaults, no server gets two requests within a second: DarkPlaces answers each address
 /// once a second (xonotic/darkplaces, netconn.c), ioquake3 once a second after ten in a row
@@ -26,10 +26,10 @@ use std::time::Duration;
 #[doc(alias = "TimeoutSettings")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Timing {
-    timeout: Micros,
-    retry_after: Micros,
-    quiet: Micros,
-    grace: Micros,
+    timeout: Duration,
+    retry_after: Duration,
+    quiet: Duration,
+    grace: Duration,
     retries: u8,
     max_steps: u8,
     /// The number of timeouts that a query may take once the server has answered a request. If the
@@ -37,44 +37,14 @@ pub struct Timing {
     pub(crate) max_timeouts: u8,
 }
 
-/// A wait, or the time since the start of a query, in whole microseconds: at most an hour. A scan
-/// keeps thousands of them, and a [`Duration`] is four times as large.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub(crate) struct Micros(u32);
-
-impl Micros {
-    pub(super) const ZERO: Self = Self(0);
-
-    /// One and a half times this wait.
-    pub(super) const fn half_again(self) -> Self {
-        Self(self.0.saturating_add(self.0 / 2))
-    }
-
-    /// The time since an earlier one.
-    pub(super) const fn since(self, earlier: Self) -> Self {
-        Self(self.0.saturating_sub(earlier.0))
-    }
-
-    pub(super) const fn get(self) -> Duration {
-        Duration::from_micros(self.0 as u64)
-    }
-}
-
-impl From<Duration> for Micros {
-    fn from(wait: Duration) -> Self {
-        // Rounded up, so that a timer based on it never expires early.
-        Self(u32::try_from(wait.as_nanos().div_ceil(1000)).unwrap_or(u32::MAX))
-    }
-}
-
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            timeout: Micros(4_000_000),
-            retry_after: Micros(1_200_000),
+            timeout: Duration::from_millis(4000),
+            retry_after: Duration::from_millis(1200),
             retries: 2,
-            quiet: Micros(300_000),
-            grace: Micros(100_000),
+            quiet: Duration::from_millis(300),
+            grace: Duration::from_millis(100),
             max_steps: 16,
             max_timeouts: 1,
         }
@@ -89,12 +59,12 @@ impl Timing {
     /// `Client::lan`, it applies to servers that send nothing. A server that has sent part of its
     /// answer may take four times as long, 16 s by default.
     pub const fn timeout(&self) -> Duration {
-        self.timeout.get()
+        self.timeout
     }
 
     #[cfg(all(feature = "games", feature = "tokio"))]
     pub(crate) const fn retry_after(&self) -> Duration {
-        self.retry_after.get()
+        self.retry_after
     }
 
     /// The maximum number of retries of one request: 0–20, default 2. Each request of a
@@ -105,12 +75,12 @@ impl Timing {
 
     /// The silence that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
     pub const fn quiet(&self) -> Duration {
-        self.quiet.get()
+        self.quiet
     }
 
     /// The longest wait for a late datagram.
     pub(super) const fn grace(&self) -> Duration {
-        self.grace.get()
+        self.grace
     }
 
     /// The maximum number of request/reply steps of one conversation: 1–64, default 16.
@@ -121,9 +91,9 @@ impl Timing {
     }
 
     /// The longest duration of a query in a session.
-    pub(super) const fn max_duration(&self, has_answered: bool) -> Micros {
+    pub(super) fn max_duration(&self, has_answered: bool) -> Duration {
         let timeouts = if has_answered { self.max_timeouts } else { 1 };
-        Micros(self.timeout.0.saturating_mul(timeouts as u32))
+        self.timeout.saturating_mul(timeouts.into())
     }
 
     /// How many requests a silent server gets: the first, and the retries that fit into the
@@ -158,26 +128,26 @@ impl Timing {
     setters! {
         /// Sets [`Self::timeout`], clamped to its range.
         with_timeout(timeout: Duration) timeout =
-            timeout.clamp(Duration::from_millis(10), Duration::from_secs(600)).into();
+            timeout.clamp(Duration::from_millis(10), Duration::from_secs(600));
 
         /// Sets the time from a request to its first retry: 10 ms–1 min, default 1.2 s.
         ///
         /// The wait before each further retry is 1.5 times the wait before. After the last retry,
         /// the query waits until the timeout. DarkPlaces servers ignore a retry within a second.
         with_retry_after(retry_after: Duration) retry_after =
-            retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60)).into();
+            retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60));
 
         /// Sets [`Self::retries`], clamped to its range.
         with_retries(retries: u8) retries = retries.min(20);
 
         /// Sets [`Self::quiet`], clamped to its range.
         with_quiet(quiet: Duration) quiet =
-            quiet.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
+            quiet.clamp(Duration::from_millis(1), Duration::from_secs(60));
 
         /// Sets the longest wait for another datagram of a reply that looks complete: 1 ms–1 min,
         /// default 100 ms.
         with_grace(grace: Duration) grace =
-            grace.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
+            grace.clamp(Duration::from_millis(1), Duration::from_secs(60));
 
         /// Sets [`Self::max_steps`], clamped to its range.
         with_max_steps(steps: u8) max_steps = steps.clamp(1, 64);
@@ -187,10 +157,16 @@ impl Timing {
     pub(crate) fn reply_wait(&self, retries: u8) -> Duration {
         let mut wait = self.retry_after;
         for _ in 0..retries {
-            wait = wait.half_again();
+            wait = half_again(wait);
         }
-        wait.get()
+        wait
     }
+}
+
+/// One and a half times this wait.
+pub(super) fn half_again(wait: Duration) -> Duration {
+    let half = wait.checked_div(2).unwrap_or_default();
+    wait.saturating_add(half)
 }
 
 #[cfg(test)]
@@ -224,12 +200,6 @@ mod tests {
             all(set_all(Duration::MAX, u8::MAX)),
             ([600_000, 60_000, 60_000, 60_000], [20, 64])
         );
-    }
-
-    #[test]
-    fn a_part_of_a_microsecond_counts_as_one() {
-        let micros = |nanos| Micros::from(Duration::from_nanos(nanos)).get().as_micros();
-        assert_eq!([0, 1, 1000, 1001].map(micros), [0, 1, 1, 2]);
     }
 
     #[test]

@@ -238,7 +238,7 @@ const FACTS: &[Fact] = &[
     // Timing.
     Fact {
         file: TIMING,
-        code: "timeout: Micros(4_000_000),",
+        code: "timeout: Duration::from_millis(4000),",
         sentences: &[
             Sentence(MANY_SERVERS, "4 s by default"),
             Sentence(MANY_SERVERS, "four timeouts, 16 s"),
@@ -248,7 +248,7 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: TIMING,
-        code: "retry_after: Micros(1_200_000),",
+        code: "retry_after: Duration::from_millis(1200),",
         sentences: &[Sentence(ONE_SERVER, "| 1.2 s |")],
     },
     Fact {

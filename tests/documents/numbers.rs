@@ -16,7 +16,7 @@ fn the_bounds_in_documents_are_those_of_the_options() {
     let (timing, limits) = (Timing::default(), Limits::default());
     let (scan, guard) = (ScanOptions::default(), GuardOptions::default());
     let times = |least: Timing, most: Timing, field: &str| {
-        let of = |timing| time(Duration::from_micros(number(&timing, field) as u64));
+        let of = |timing| time(duration(&timing, field));
         format!("{}–{}, default {}", of(least), of(most), of(timing))
     };
     let counts = |least: Limits, most: Limits, field: &str| {
@@ -243,14 +243,27 @@ fn documents_state_the_rust_version_and_the_memory_of_a_master() {
     }
 }
 
-/// The value of a field of options that only setters change, as `Debug` shows it.
-fn number(options: &impl Debug, field: &str) -> usize {
+/// A field of options that only setters change, as `Debug` shows it, and what comes after it.
+fn field_of(options: &impl Debug, field: &str) -> String {
     let shown = format!("{options:?}");
     let (_, value) = shown
         .split_once(&format!(" {field}: "))
         .unwrap_or_else(|| panic!("{field} of {shown}"));
+    value.to_owned()
+}
+
+fn duration(options: &impl Debug, field: &str) -> Duration {
+    let value = field_of(options, field);
+    let text = value.split([',', ' ']).next().unwrap_or_default();
+    match text.strip_suffix("ms") {
+        Some(millis) => Duration::from_millis(millis.parse().unwrap()),
+        None => Duration::from_secs_f64(text.trim_end_matches('s').parse().unwrap()),
+    }
+}
+
+fn number(options: &impl Debug, field: &str) -> usize {
+    let value = field_of(options, field);
     let digits = value
-        .trim_start_matches("Micros(")
         .trim_start_matches("Some(")
         .split(|character: char| !character.is_ascii_digit());
     digits
