@@ -91,14 +91,6 @@ struct ProbedPort {
     rule: Option<QueryPort>,
 }
 
-/// Ports at which servers of a game listen.
-struct PortRange {
-    is_beacon: bool,
-    ports: RangeInclusive<u16>,
-    /// See [`ProbedPort::rule`].
-    rule: Option<QueryPort>,
-}
-
 impl Discovery {
     /// The search for servers of one game, or of all. The nonces are numbers that nobody else can
     /// guess.
@@ -112,16 +104,25 @@ impl Discovery {
         let mut probes: Vec<Probe> = Vec::new();
         for game in game.map_or(TABLE, slice::from_ref) {
             let options = options.of_game(game.dialect);
-            for range in port_ranges(game) {
-                let is_beacon = range.is_beacon;
-                let mut known = probes.iter_mut();
-                let same = known.find(|probe| probe.sends(game.protocol, options, is_beacon));
-                if let Some(probe) = same {
-                    probe.add_ports(range);
-                } else {
-                    let mut probe = Probe::new(game.protocol, is_beacon, options, nonce());
-                    probe.add_ports(range);
-                    probes.push(probe);
+            let mut add = |is_beacon, ports: RangeInclusive<u16>, rule| {
+                let is_same = |probe: &Probe| probe.sends(game.protocol, options, is_beacon);
+                let index = probes.iter().position(is_same).unwrap_or_else(|| {
+                    probes.push(Probe::new(game.protocol, is_beacon, options, nonce()));
+                    probes.len().saturating_sub(1)
+                });
+                if let Some(probe) = probes.get_mut(index) {
+                    let ports = ports.map(|port| ProbedPort { port, rule });
+                    probe.ports.extend(ports);
+                }
+            };
+            if let Some(port) = game.default_query_port() {
+                add(false, ports_from(port, PORTS), None);
+            }
+            for lan in game.lan {
+                match *lan {
+                    Lan::Ports(first, last) => add(false, first..=last, None),
+                    Lan::Shared(port) => add(false, port..=port, Some(game.query_port)),
+                    Lan::Beacon(first) => add(true, ports_from(first, BEACON_PORTS), None),
                 }
             }
         }
@@ -272,12 +273,6 @@ impl Probe {
         self.protocol == protocol && self.options == options && self.query.is_none() == is_beacon
     }
 
-    fn add_ports(&mut self, range: PortRange) {
-        let rule = range.rule;
-        let ports = range.ports.map(|port| ProbedPort { port, rule });
-        self.ports.extend(ports);
-    }
-
     /// Whether the request is sent to this port.
     fn has_port(&self, port: u16) -> bool {
         self.ports.iter().any(|probed| probed.port == port)
@@ -314,38 +309,6 @@ impl Probe {
         let mut pairs = response.pairs();
         pairs.any(|(key, value)| !key.is_empty() && !value.is_empty())
     }
-}
-
-/// The ports at which servers of a game listen.
-fn port_ranges(game: &Game) -> Vec<PortRange> {
-    let mut ranges = Vec::new();
-    if let Some(port) = game.default_query_port() {
-        ranges.push(PortRange {
-            is_beacon: false,
-            ports: ports_from(port, PORTS),
-            rule: None,
-        });
-    }
-    for lan in game.lan {
-        ranges.push(match *lan {
-            Lan::Ports(first, last) => PortRange {
-                is_beacon: false,
-                ports: first..=last,
-                rule: None,
-            },
-            Lan::Shared(port) => PortRange {
-                is_beacon: false,
-                ports: ports_from(port, 1),
-                rule: Some(game.query_port),
-            },
-            Lan::Beacon(first) => PortRange {
-                is_beacon: true,
-                ports: ports_from(first, BEACON_PORTS),
-                rule: None,
-            },
-        });
-    }
-    ranges
 }
 
 /// This many ports from this one on.

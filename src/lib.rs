@@ -139,7 +139,7 @@
 //! | 3 | `games`, `inspect`, `lan`, `lists`, `serve`, `status_query` | the four protocols in one interface; games by name; lists of servers; answering |
 //! | 2 | `gamespy1`, `gamespy4`, `quake3`, `ut2004` | the protocols |
 //! | 1 | `model`, `options`, `protocol`, `reply`, `scan`, `service`, `session` | the normalised status; conversations, retries, deadlines, scans |
-//! | 0 | `address`, `bucket`, `error`, `exclusive`, `game_key`, `grammar`, `limits`, `secret`, `sketch`, `text`, `time`, `token` | what the layers above share |
+//! | 0 | `address`, `bucket`, `error`, `game_key`, `grammar`, `limits`, `secret`, `sketch`, `text`, `time`, `token` | what the layers above share |
 //!
 //! Every protocol has the same items:
 //! - `Request` and `Response`: one datagram.
@@ -256,7 +256,6 @@ pub mod blocking {
 }
 mod bucket;
 mod error;
-mod exclusive;
 mod game_key;
 #[cfg(feature = "games")]
 pub mod games;

@@ -4,6 +4,8 @@
 use std::net::IpAddr;
 use std::net::SocketAddr;
 #[cfg(feature = "tokio")]
+use std::sync::Arc;
+#[cfg(feature = "tokio")]
 use std::task::Poll;
 use std::time::Duration;
 
@@ -20,7 +22,7 @@ use {
     super::detect::Detected,
     super::inquiry::Gathering,
     super::lists::Servers,
-    super::query::{Custom, OfProtocol, Query},
+    super::query::{Query, Target},
     super::scan::Scan,
     super::server::Server,
     super::target::ScanTarget,
@@ -34,8 +36,8 @@ use {
 };
 #[cfg(all(feature = "games", feature = "tokio"))]
 use {
-    super::inquiry::Listed, super::lan::LanGame, super::querier::ANY_PORT, super::query::OfGame,
-    crate::games::Game, crate::lists::Scope,
+    super::inquiry::Listed, super::lan::LanGame, super::querier::ANY_PORT, crate::games::Game,
+    crate::lists::Scope,
 };
 
 /// Queries game servers, finds them, and scans lists of them.
@@ -426,11 +428,12 @@ impl Client {
         server: impl Into<Server>,
     ) -> Box<dyn Query> {
         let protocol = protocol.try_into().map_err(Into::into);
-        Box::new(OfProtocol::new(
-            self.querier.clone(),
-            protocol,
-            server.into(),
-        ))
+        let (client, server) = (self.clone(), server.into());
+        let name = server.clone();
+        Box::new(Target::new(&name, move || {
+            let (client, protocol, server) = (client.clone(), protocol.clone(), server.clone());
+            async move { client.query(protocol?, server).await }
+        }))
     }
 
     /// Makes a server object for a server of a game.
@@ -455,8 +458,19 @@ impl Client {
         game: impl TryInto<&'g Game, Error: Into<Error>>,
         server: impl Into<Server>,
     ) -> Box<dyn Query> {
-        let game = game.try_into().copied().map_err(Into::into);
-        Box::new(OfGame::new(self.querier.clone(), game, server.into()))
+        let game: Result<Game, Error> = game.try_into().copied().map_err(Into::into);
+        let (client, server) = (self.clone(), server.into());
+        let name = server.clone();
+        Box::new(Target::new(&name, move || {
+            let (client, game, server) = (client.clone(), game.clone(), server.clone());
+            async move {
+                let found = client.query_game(&game?, server).await?;
+                match found.other_game {
+                    Some(other) => Err(found.other_server(Some(other))),
+                    None => Ok(found.outcome),
+                }
+            }
+        }))
     }
 
     /// Makes a server object for a protocol of your own.
@@ -473,13 +487,18 @@ impl Client {
         C: Conversation<Answer: ToStatus + Send> + Send + 'static,
         F: Fn(u64) -> C + Send + Sync + 'static,
     {
-        let querier = self.querier.clone();
-        Box::new(Custom::new(
-            querier,
-            server.into(),
-            default_port,
-            conversation,
-        ))
+        let (client, server) = (self.clone(), server.into());
+        let conversation = Arc::new(conversation);
+        let name = server.clone();
+        Box::new(Target::new(&name, move || {
+            let (client, server) = (client.clone(), server.clone());
+            let conversation = Arc::clone(&conversation);
+            async move {
+                let new = |nonce| conversation(nonce);
+                let answered = client.ask_host(server, default_port, new).await?;
+                Ok(answered.map(|answer| answer.to_status()))
+            }
+        }))
     }
 
     /// Runs any [`Conversation`] with a host name or address.

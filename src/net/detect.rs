@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::error::Error;
 use super::exchange::{Ended, Exchanges};
-use super::io::{Io, is_out_of_descriptors};
+use super::io::Io;
 use super::querier::{ANY_PORT, Querier};
 use super::server::Server;
 use crate::error::QueryError;
@@ -42,6 +42,17 @@ pub struct Detected {
     /// `None` after [`Client::detect`](crate::Client::detect), which requests no game.
     #[cfg(feature = "games")]
     pub other_game: Option<&'static Game>,
+}
+
+impl Detected {
+    fn new(protocol: Protocol, outcome: Outcome<Answer>) -> Self {
+        Self {
+            protocol,
+            outcome: outcome.map(|answer| answer.to_status()),
+            #[cfg(feature = "games")]
+            other_game: None,
+        }
+    }
 }
 
 #[cfg(feature = "games")]
@@ -99,21 +110,26 @@ struct Candidate {
     protocol: Protocol,
     port: u16,
     options: QueryOptions,
-    #[cfg_attr(
-        not(feature = "games"),
-        allow(dead_code, reason = "any server will do, without a game")
-    )]
-    accepts: Accepts,
 }
 
-/// The servers whose answer at a port is accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Accepts {
-    /// Any server that answers at this port is the wanted one.
-    AnyServer,
-    /// Another server may use this port, so its answer must fit, see [`Wanted::matches`].
-    #[cfg(feature = "games")]
-    WantedServer,
+impl Candidate {
+    /// The request to this port of a host, whatever port its address has.
+    const fn at(self, mut peer: SocketAddr) -> Attempt {
+        peer.set_port(self.port);
+        Attempt {
+            protocol: self.protocol,
+            peer,
+            options: self.options,
+        }
+    }
+}
+
+/// A request to one address.
+#[derive(Debug, Clone, Copy)]
+struct Attempt {
+    protocol: Protocol,
+    peer: SocketAddr,
+    options: QueryOptions,
 }
 
 impl Querier {
@@ -123,16 +139,15 @@ impl Querier {
         let asked_at = I::now();
         let addresses = self.look_up::<I>(host, ANY_PORT).await?;
         let candidates = ports_of_all(given, self.options);
-        let attempts = candidates.into_iter().map(|candidate| Attempt {
-            candidate,
-            host: addresses.address,
-        });
+        let attempts = candidates
+            .into_iter()
+            .map(|candidate| candidate.at(addresses.address));
         let mut queries = Staggered::<I>::new(self, attempts.collect(), GAP, addresses.deadline);
         let mut detected = Vec::new();
         let mut failed = None;
         let mut until = addresses.deadline;
-        while let Some(end) = queries.next(Some(until)).await {
-            match end.result {
+        while let Some((_, result)) = queries.next(Some(until)).await {
+            match result {
                 Ok(answer) => {
                     // Servers of QuakeWorld answer the request of HexenWorld too.
                     if !detected.iter().any(|known| is_same(known, &answer)) {
@@ -144,7 +159,7 @@ impl Querier {
                 Err(_) => {}
             }
         }
-        let failed = failed.or_else(|| queries.never_started(asked_at));
+        let failed = failed.or_else(|| queries.none_started(asked_at));
         match failed {
             // An empty list means that ports were tried, and none answered.
             Some(error) if detected.is_empty() => Err(error),
@@ -173,7 +188,7 @@ impl Querier {
         let mut attempts = Vec::new();
         for candidate in candidates {
             for host in addresses.iter() {
-                attempts.push(Attempt { candidate, host });
+                attempts.push(candidate.at(host));
             }
         }
         let wanted = Wanted { game, given };
@@ -198,14 +213,10 @@ impl Querier {
         let near = given.unwrap_or_default();
         listed.sort_by_key(|server| server.port().abs_diff(near));
         let options = self.options.of_game(game.dialect);
-        let attempts = listed.into_iter().map(|server| Attempt {
-            candidate: Candidate {
-                protocol: game.protocol,
-                port: server.port(),
-                options,
-                accepts: Accepts::WantedServer,
-            },
-            host: server,
+        let attempts = listed.into_iter().map(|peer| Attempt {
+            protocol: game.protocol,
+            peer,
+            options,
         });
         let wanted = Wanted { game, given };
         let asked_at = I::now();
@@ -231,30 +242,24 @@ impl Querier {
         let mut first_number = usize::MAX;
         let mut first_error = None;
         // The queries end by themselves at the deadline.
-        while let Some(end) = queries.next(None).await {
-            let error = match end.result {
-                Ok(mut found) => {
-                    let is_accepted = match end.candidate.accepts {
-                        Accepts::AnyServer => true,
-                        Accepts::WantedServer => wanted.matches(&found),
-                    };
-                    if is_accepted {
-                        found.other_game = wanted.other_game(&found);
-                        return Some(Ok(found));
-                    }
-                    found.other_server(found.game())
+        while let Some((number, result)) = queries.next(None).await {
+            let error = match result {
+                Ok(mut found) if wanted.accepts(&found) => {
+                    found.other_game = wanted.other_game(&found);
+                    return Some(Ok(found));
                 }
+                Ok(found) => found.other_server(found.game()),
                 Err(error) => error,
             };
-            if end.number < first_number {
-                first_number = end.number;
+            if number < first_number {
+                first_number = number;
                 first_error = Some(error);
             }
             // Only a silent port makes the next one wait.
             queries.next_at = I::now();
         }
         first_error
-            .or_else(|| queries.never_started(asked_at))
+            .or_else(|| queries.none_started(asked_at))
             .map(Err)
     }
 }
@@ -266,23 +271,6 @@ const STAGGER: Duration = Duration::from_millis(600);
 #[cfg(feature = "games")]
 const MAX_ATTEMPTS: usize = 32;
 
-/// A candidate at one address of the host.
-#[derive(Debug, Clone, Copy)]
-struct Attempt {
-    candidate: Candidate,
-    /// The port does not count, see [`Self::peer`].
-    host: SocketAddr,
-}
-
-impl Attempt {
-    /// The address of the host at the candidate's port.
-    fn peer(&self) -> SocketAddr {
-        let mut peer = self.host;
-        peer.set_port(self.candidate.port);
-        peer
-    }
-}
-
 /// Queries that start one after the other.
 struct Staggered<'a, I: Io> {
     client: &'a Querier,
@@ -293,23 +281,6 @@ struct Staggered<'a, I: Io> {
     gap: Duration,
     deadline: Instant,
     running: Exchanges<I, StatusQuery>,
-    /// Whether the next one waits until another ends, because no file descriptor is left.
-    is_full: bool,
-    /// The latest error for lack of a file descriptor.
-    no_socket: Option<Error>,
-}
-
-/// The end of one of these queries.
-struct AttemptEnd {
-    /// Its position among the attempts.
-    #[cfg_attr(
-        not(feature = "games"),
-        allow(dead_code, reason = "the error of the first")
-    )]
-    number: usize,
-    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "all are certain"))]
-    candidate: Candidate,
-    result: Result<Detected, Error>,
 }
 
 impl<'a, I: Io> Staggered<'a, I> {
@@ -323,13 +294,12 @@ impl<'a, I: Io> Staggered<'a, I> {
             gap,
             deadline,
             running,
-            is_full: false,
-            no_socket: None,
         }
     }
 
-    /// The end of the next query; `None` if none ends by then, or all have ended before.
-    async fn next(&mut self, until: Option<Instant>) -> Option<AttemptEnd> {
+    /// The position and the result of the next query that ends; `None` if none ends by then, or all
+    /// have ended before.
+    async fn next(&mut self, until: Option<Instant>) -> Option<(usize, Result<Detected, Error>)> {
         loop {
             let now = I::now();
             let next_attempt = if now < self.deadline {
@@ -342,7 +312,7 @@ impl<'a, I: Io> Staggered<'a, I> {
             if is_over || have_all_ended {
                 return None;
             }
-            let ended = match next_attempt.filter(|_| !self.is_full) {
+            let ended = match next_attempt {
                 Some(attempt) if self.next_at <= now => self.start(attempt, now),
                 Some(_) => {
                     let until_next = earlier(until, Some(self.next_at));
@@ -350,78 +320,45 @@ impl<'a, I: Io> Staggered<'a, I> {
                 }
                 None => self.running.step_until(until).await,
             };
-            if let Some(ended) = ended {
-                return self.end(ended);
+            if let Some(Ended { number, result }) = ended {
+                let protocol = self.attempts.get(number)?.protocol;
+                return Some((number, result.map(|answer| Detected::new(protocol, answer))));
             }
         }
     }
 
     /// Starts a query. Returns its end if it ends immediately.
     fn start(&mut self, attempt: Attempt, now: Instant) -> Option<Ended<Answer>> {
-        let candidate = attempt.candidate;
-        let peer = attempt.peer();
-        let nonce = self.client.nonce(peer);
-        let query = StatusQuery::new(candidate.protocol, nonce, &candidate.options);
+        let Attempt {
+            protocol,
+            peer,
+            options,
+        } = attempt;
+        let query = StatusQuery::new(protocol, self.client.nonce(peer), &options);
         let client_timing = self.client.timing;
         let left = self.deadline.saturating_duration_since(now);
         let timing = client_timing.with_timeout(client_timing.timeout().min(left));
-        let session = Session::new(query, peer, timing, now);
         let number = self.started;
+        let session = Session::new(query, peer, timing, now);
         let started = self.running.start(number, session);
-        self.next_at = after(now, self.gap);
-        if let Err(Error::Io { source, .. }) = &started
-            && is_out_of_descriptors(source)
-            && !self.running.is_empty()
-        {
-            // Start it again when another query has freed its descriptor.
-            self.no_socket = started.err();
-            self.is_full = true;
-            return None;
-        }
         self.started = number.saturating_add(1);
+        self.next_at = after(now, self.gap);
         started.err().map(|error| Ended {
             number,
             result: Err(error),
         })
     }
 
-    /// The error of attempts that never started, for lack of a file descriptor or of time.
-    /// `None` if some have started and the deadline ended the others.
-    fn never_started(self, asked_at: Instant) -> Option<Error> {
-        let next = self.attempts.get(self.started)?;
-        if let Some(no_socket) = self.no_socket {
-            return Some(no_socket);
-        }
-        let has_started_some = self.started > 0;
-        if has_started_some {
-            return None;
-        }
-        let peer = next.peer();
+    /// The error if the deadline came before the first query.
+    fn none_started(&self, asked_at: Instant) -> Option<Error> {
+        let first = self.attempts.first().filter(|_| self.started == 0)?;
         let waited = I::now().saturating_duration_since(asked_at);
         let error = QueryError::Timeout {
             requests: 0,
             waited,
         };
+        let peer = first.peer;
         Some(Error::Query { peer, error })
-    }
-
-    fn end(&mut self, ended: Ended<Answer>) -> Option<AttemptEnd> {
-        let Ended { number, result } = ended;
-        let candidate = self.attempts.get(number)?.candidate;
-        let to_status = |answer: Answer| answer.to_status();
-        let detected = result.map(|outcome| Detected {
-            protocol: candidate.protocol,
-            outcome: outcome.map(to_status),
-            #[cfg(feature = "games")]
-            other_game: None,
-        });
-        // Its descriptor is free again.
-        self.is_full = false;
-        Some(AttemptEnd {
-            number,
-            candidate,
-            result: detected,
-        })
     }
 }
 
@@ -460,7 +397,6 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
             protocol,
             port,
             options,
-            accepts: Accepts::AnyServer,
         };
         add_if_new(&mut candidates, candidate);
     };
@@ -509,13 +445,27 @@ struct Wanted<'a> {
 
 #[cfg(feature = "games")]
 impl Wanted<'_> {
-    /// Whether an answer comes from the wanted server, if its port could be another server's.
-    fn matches(&self, found: &Detected) -> bool {
+    /// Whether an answer comes from the wanted server. At a port that another server may use, the
+    /// answer must fit.
+    fn accepts(&self, found: &Detected) -> bool {
+        if self.is_certain(found.protocol, found.outcome.peer.port()) {
+            return true;
+        }
         let is_other_port = match (self.given, found.outcome.answer.game_port) {
             (Some(given), Some(game_port)) => given != game_port,
             _ => false,
         };
         !is_other_port && self.other_game(found).is_none()
+    }
+
+    /// Whether any server that answers at this port is the wanted one.
+    fn is_certain(&self, protocol: Protocol, port: u16) -> bool {
+        let Self { game, given } = *self;
+        // All servers of a host can share a fixed query port, whatever game port was given.
+        let is_shared = matches!(game.query_port, QueryPort::Fixed(_)) && given.is_some();
+        let query_port = game.query_port.at(given.or(game.game_port));
+        let is_query_port = query_port == Some(port) && !is_shared;
+        protocol == game.protocol && (given == Some(port) || is_query_port)
     }
 
     /// The game in the answer, unless it is the requested one.
@@ -531,45 +481,39 @@ impl Wanted<'_> {
 #[cfg(feature = "games")]
 fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    let mut add = |protocol, port: Option<u16>, accepts| {
+    let mut add = |protocol, port: Option<u16>| {
         let Some(port) = port else { return };
         let candidate = Candidate {
             protocol,
             port,
             options,
-            accepts,
         };
         add_if_new(&mut candidates, candidate);
     };
     // The given port itself, if no rule applies to it or it is the query port.
     if game.game_port.is_none() || given == game.query_port.at(None) {
-        add(game.protocol, given, Accepts::AnyServer);
+        add(game.protocol, given);
     }
     let game_port = given.or(game.game_port);
-    // All servers of a host can share a fixed query port, whatever game port was given.
-    let is_fixed = matches!(game.query_port, QueryPort::Fixed(_));
-    let accepts = if is_fixed && given.is_some() {
-        Accepts::WantedServer
-    } else {
-        Accepts::AnyServer
-    };
-    add(game.protocol, game.query_port.at(game_port), accepts);
+    add(game.protocol, game.query_port.at(game_port));
     for (protocol, rule) in game.also_at {
-        add(*protocol, rule.at(game_port), Accepts::WantedServer);
+        add(*protocol, rule.at(game_port));
     }
-    if given.is_none() && game.protocol == Protocol::Quake3 {
+    if given.is_some() {
+        add(game.protocol, given);
+        return candidates;
+    }
+    if game.protocol == Protocol::Quake3 {
         for offset in 1..=NEXT_PORTS {
-            let next = game
-                .default_query_port()
-                .and_then(|port| port.checked_add(offset));
-            add(game.protocol, next, Accepts::WantedServer);
+            let default = game.default_query_port();
+            add(
+                game.protocol,
+                default.and_then(|port| port.checked_add(offset)),
+            );
         }
     }
-    add(game.protocol, given, Accepts::AnyServer);
-    if given.is_none() {
-        for port in game.further_query_ports() {
-            add(game.protocol, Some(port), Accepts::WantedServer);
-        }
+    for port in game.further_query_ports() {
+        add(game.protocol, Some(port));
     }
     candidates
 }
@@ -660,10 +604,8 @@ mod tests {
         let querier = Querier::new(crate::secret::Secret::new([7; 16]));
         let game = Game::find("openarena").unwrap();
         let candidates = ports_of_game(game, None, QueryOptions::default());
-        let attempts = candidates.into_iter().map(|candidate| Attempt {
-            candidate,
-            host: ([127, 0, 0, 1], 1).into(),
-        });
+        let host = ([127, 0, 0, 1], 1).into();
+        let attempts = candidates.into_iter().map(|candidate| candidate.at(host));
         let wanted = Wanted { game, given: None };
         let now = Tokio::now();
         let answer = querier.first_answer::<Tokio>(wanted, attempts.collect(), now, now);
@@ -677,12 +619,13 @@ mod tests {
 
     #[cfg(feature = "games")]
     fn ports(game: &str, given: Option<u16>) -> Vec<(Protocol, u16, bool)> {
-        let candidates = ports_of_game(Game::find(game).unwrap(), given, QueryOptions::default());
+        let game = Game::find(game).unwrap();
+        let wanted = Wanted { game, given };
+        let candidates = ports_of_game(game, given, QueryOptions::default());
         candidates
             .iter()
-            .map(|candidate| {
-                let is_certain = candidate.accepts == Accepts::AnyServer;
-                (candidate.protocol, candidate.port, is_certain)
+            .map(|Candidate { protocol, port, .. }| {
+                (*protocol, *port, wanted.is_certain(*protocol, *port))
             })
             .collect()
     }

@@ -62,26 +62,7 @@ pub(super) struct Received {
 #[cfg(feature = "tokio")]
 pub(super) struct Arrival<'a> {
     pub(super) from: SocketAddr,
-    /// The local address to reply from, if the socket has several and the system reports it.
-    #[cfg_attr(
-        not(feature = "serve"),
-        allow(dead_code, reason = "only a server replies")
-    )]
-    pub(super) local: Option<LocalAddress>,
     pub(super) bytes: &'a [u8],
-}
-
-/// An address of this machine.
-#[cfg(feature = "tokio")]
-#[derive(Debug, Clone, Copy)]
-#[cfg_attr(
-    not(all(target_os = "linux", feature = "serve")),
-    allow(dead_code, reason = "only a server on Linux replies from one")
-)]
-pub(super) struct LocalAddress {
-    pub(super) ip: IpAddr,
-    /// The interface, or 0 if the address does not need one.
-    pub(super) interface: u32,
 }
 
 /// The error for a step that took too long.
@@ -158,11 +139,6 @@ impl Fault {
     }
 }
 
-/// Whether the process or machine has no file descriptor left.
-pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {
-    has_code(error, codes::NO_DESCRIPTOR)
-}
-
 /// Whether an error has one of these codes of the system.
 fn has_code(error: &io::Error, codes: &[i32]) -> bool {
     let code = error.raw_os_error();
@@ -184,7 +160,6 @@ mod codes {
         Errno::EPROTO as i32,
     ];
     pub(super) const PASSING: &[i32] = &[Errno::EMSGSIZE as i32, Errno::ENOBUFS as i32];
-    pub(super) const NO_DESCRIPTOR: &[i32] = &[Errno::EMFILE as i32, Errno::ENFILE as i32];
 }
 
 #[cfg(windows)]
@@ -193,8 +168,6 @@ mod codes {
     pub(super) const UNREACHABLE: &[i32] = &[10052, 10064];
     /// `WSAEMSGSIZE` (datagram longer than the buffer) and `WSAENOBUFS`.
     pub(super) const PASSING: &[i32] = &[10040, 10055];
-    /// `WSAEMFILE`.
-    pub(super) const NO_DESCRIPTOR: &[i32] = &[10024];
 }
 
 /// The BSDs and macOS.
@@ -204,8 +177,6 @@ mod codes {
     pub(super) const UNREACHABLE: &[i32] = &[42, 64];
     /// `EMSGSIZE` and `ENOBUFS`.
     pub(super) const PASSING: &[i32] = &[40, 55];
-    /// `EMFILE` and `ENFILE`.
-    pub(super) const NO_DESCRIPTOR: &[i32] = &[24, 23];
 }
 
 #[cfg(test)]
@@ -230,12 +201,10 @@ mod tests {
         for (codes, fault) in [
             (codes::UNREACHABLE, Fault::Unreachable),
             (codes::PASSING, Fault::Passing),
-            (codes::NO_DESCRIPTOR, Fault::Socket),
         ] {
             for code in codes {
                 let error = io::Error::from_raw_os_error(*code);
                 assert_eq!(Fault::of(&error), fault, "{error}");
-                assert_eq!(is_out_of_descriptors(&error), fault == Fault::Socket);
             }
         }
     }

@@ -55,6 +55,6 @@ pub use querier::Family;
 #[cfg(all(feature = "serve", feature = "tokio"))]
 pub use serve::serve;
 pub use server::Server;
-pub use target::ScanTarget;
+pub use target::{ProtocolOrGame, ScanTarget};
 #[cfg(feature = "tokio")]
 pub use {lists::Servers, rcon::Rcon, scan::ScanIo};

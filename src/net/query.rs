@@ -5,14 +5,9 @@ use std::ops::Deref;
 use async_trait::async_trait;
 
 use super::error::Error;
-use super::querier::Querier;
 use super::server::Server;
-use super::tokio_io::Tokio;
-#[cfg(feature = "games")]
-use crate::games::Game;
-use crate::model::{ServerStatus, ToStatus};
-use crate::protocol::Protocol;
-use crate::session::{Conversation, Outcome};
+use crate::model::ServerStatus;
+use crate::session::Outcome;
 
 /// A server that can be queried for its status: over the network, in a cache, or as a mock.
 ///
@@ -108,121 +103,30 @@ impl<P: Deref<Target: Query> + Send + Sync> Query for P {
     }
 }
 
-/// A server in one of the protocols.
-pub(super) struct OfProtocol {
-    querier: Querier,
-    protocol: Result<Protocol, Error>,
-    server: Server,
+/// A server object: its name, and its query.
+pub(super) struct Target<F> {
     name: String,
+    query: F,
 }
 
-impl OfProtocol {
-    pub(super) fn new(querier: Querier, protocol: Result<Protocol, Error>, server: Server) -> Self {
+impl<F> Target<F> {
+    pub(super) fn new(server: &Server, query: F) -> Self {
         let name = server.to_string();
-        Self {
-            querier,
-            protocol,
-            server,
-            name,
-        }
+        Self { name, query }
     }
 }
 
 #[async_trait]
-impl Query for OfProtocol {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
-        let protocol = self.protocol.clone()?;
-        let answered = self.querier.answer_over::<Tokio>(protocol, &self.server);
-        Ok(answered.await?.map(|answer| answer.to_status()))
-    }
-}
-
-/// A server of a game.
-#[cfg(feature = "games")]
-pub(super) struct OfGame {
-    querier: Querier,
-    game: Result<Game, Error>,
-    server: Server,
-    name: String,
-}
-
-#[cfg(feature = "games")]
-impl OfGame {
-    pub(super) fn new(querier: Querier, game: Result<Game, Error>, server: Server) -> Self {
-        let name = server.to_string();
-        Self {
-            querier,
-            game,
-            server,
-            name,
-        }
-    }
-}
-
-#[cfg(feature = "games")]
-#[async_trait]
-impl Query for OfGame {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
-        let game = self.game.as_ref().map_err(Error::clone)?;
-        let found = self.querier.query_game_over::<Tokio>(game, &self.server);
-        let found = found.await?;
-        if let Some(other) = found.other_game {
-            return Err(found.other_server(Some(other)));
-        }
-        Ok(found.outcome)
-    }
-}
-
-/// A server in a protocol of the caller's.
-pub(super) struct Custom<F> {
-    querier: Querier,
-    server: Server,
-    name: String,
-    default_port: u16,
-    conversation: F,
-}
-
-impl<F> Custom<F> {
-    pub(super) fn new(
-        querier: Querier,
-        server: Server,
-        default_port: u16,
-        conversation: F,
-    ) -> Self {
-        let name = server.to_string();
-        Self {
-            querier,
-            server,
-            name,
-            default_port,
-            conversation,
-        }
-    }
-}
-
-#[async_trait]
-impl<C, F> Query for Custom<F>
+impl<F, T> Query for Target<F>
 where
-    C: Conversation<Answer: ToStatus + Send> + Send + 'static,
-    F: Fn(u64) -> C + Send + Sync,
+    F: Fn() -> T + Send + Sync,
+    T: Future<Output = Result<Outcome<ServerStatus>, Error>> + Send,
 {
     fn name(&self) -> &str {
         &self.name
     }
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
-        let query = &self.conversation;
-        let answered =
-            self.querier
-                .ask_host_over::<Tokio, _>(&self.server, self.default_port, query);
-        Ok(answered.await?.map(|answer| answer.to_status()))
+        (self.query)().await
     }
 }

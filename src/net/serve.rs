@@ -13,7 +13,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-use super::io::{Arrival, BATCH, Fault, Io, LocalAddress};
+use super::io::{Arrival, BATCH, Fault, Io};
 use super::tokio_io::{Tokio, receive_batch, report_local_addresses, send_batch, send_from};
 use crate::address::canonical;
 use crate::session::{Machine, Transmit};
@@ -104,12 +104,9 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         out.fill(&mut machine, now, None);
         // Take turns, so that a busy socket does not block the others.
         for socket in sockets {
-            let handle = |arrival: Arrival<'_>| {
-                let route_back = Route {
-                    socket,
-                    local: arrival.local,
-                    to: arrival.from,
-                };
+            let handle = |arrival: Arrival<'_>, local| {
+                let to = arrival.from;
+                let route_back = Route { socket, local, to };
                 out.handle_request(&mut machine, now, route_back, arrival.bytes);
             };
             receive_requests(socket, &mut buffer, handle)?;
@@ -126,7 +123,7 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
 fn receive_requests(
     socket: &UdpSocket,
     buffer: &mut [u8],
-    handle: impl FnMut(Arrival<'_>),
+    handle: impl FnMut(Arrival<'_>, Option<SocketAddr>),
 ) -> io::Result<()> {
     let receive = || receive_batch(socket, buffer, &mut None, handle);
     match socket.try_io(Interest::READABLE, receive) {
@@ -157,7 +154,7 @@ async fn wait(sockets: &[UdpSocket], until: Option<Instant>) -> io::Result<()> {
 struct Route<'s> {
     socket: &'s UdpSocket,
     /// The address to send from; `None` if the system chooses it.
-    local: Option<LocalAddress>,
+    local: Option<SocketAddr>,
     to: SocketAddr,
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,6 @@ use super::error::Error;
 use super::io::{ANY_IPV4, Fault, Io};
 use super::querier::Querier;
 use super::server::Server;
-use crate::exclusive::Exclusive;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
@@ -120,22 +120,80 @@ impl ScanTarget {
             conversation: StatusQuery::new(protocol, client.nonce(peer), &options),
         }
     }
+}
 
-    /// A server of the protocol or game of this name.
-    fn named(name: &str, server: impl Into<Server>) -> Self {
+/// The protocol or game of a [`ScanTarget`]: a [`Protocol`], a [`Game`](crate::games::Game), or the
+/// name of one.
+#[derive(Debug, Clone)]
+pub struct ProtocolOrGame(Result<Kind, Error>);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Protocol(Protocol),
+    #[cfg(feature = "games")]
+    Game(Box<Game>),
+}
+
+impl From<Protocol> for ProtocolOrGame {
+    fn from(protocol: Protocol) -> Self {
+        Self(Ok(Kind::Protocol(protocol)))
+    }
+}
+
+#[cfg(feature = "games")]
+impl From<&Game> for ProtocolOrGame {
+    fn from(game: &Game) -> Self {
+        Self(Ok(Kind::Game(Box::new(*game))))
+    }
+}
+
+/// A text that names a protocol and a game is the protocol.
+impl From<&str> for ProtocolOrGame {
+    fn from(name: &str) -> Self {
         let unknown = match name.parse::<Protocol>() {
-            Ok(protocol) => return (protocol, server).into(),
+            Ok(protocol) => return protocol.into(),
             Err(unknown) => unknown,
         };
         #[cfg(feature = "games")]
         if let Ok(game) = Game::find(name) {
-            return (game, server).into();
+            return game.into();
         }
-        Self::new(Err(unknown.into()), Dialect::Standard)
+        Self(Err(unknown.into()))
     }
+}
 
-    /// A target with the client's options.
-    fn new(destination: Result<Destination, Error>, dialect: Dialect) -> Self {
+impl From<&String> for ProtocolOrGame {
+    fn from(name: &String) -> Self {
+        name.as_str().into()
+    }
+}
+
+impl From<String> for ProtocolOrGame {
+    fn from(name: String) -> Self {
+        name.as_str().into()
+    }
+}
+
+/// Without a port, the default of the protocol or game applies.
+///
+/// The port of a game's server is the one for players. The query port follows from it by the game's
+/// rule, as in [`Client::query_game`](crate::Client::query_game). A scan tries no other port.
+impl<P: Into<ProtocolOrGame>, S: Into<Server>> From<(P, S)> for ScanTarget {
+    fn from((protocol_or_game, server): (P, S)) -> Self {
+        let server = server.into();
+        let (destination, dialect) = match protocol_or_game.into().0 {
+            Ok(Kind::Protocol(protocol)) => {
+                (Ok(Destination { protocol, server }), Dialect::Standard)
+            }
+            #[cfg(feature = "games")]
+            Ok(Kind::Game(game)) => {
+                let protocol = game.protocol;
+                let server = at_query_port(&game, server);
+                let destination = server.map(|server| Destination { protocol, server });
+                (destination, game.dialect)
+            }
+            Err(error) => (Err(error), Dialect::Standard),
+        };
         Self {
             destination,
             dialect,
@@ -144,88 +202,26 @@ impl ScanTarget {
     }
 }
 
-/// Uses the protocol's default query port if the server has no port.
-impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
-    fn from((protocol, server): (Protocol, S)) -> Self {
-        let server = server.into();
-        Self::new(Ok(Destination { protocol, server }), Dialect::Standard)
-    }
-}
-
-/// A protocol or game by its name. An unknown name is an error, which the target returns as its
-/// result.
-macro_rules! from_text {
-    ($($text:ty),*) => {
-        $(impl<S: Into<Server>> From<($text, S)> for ScanTarget {
-            fn from((name, server): ($text, S)) -> Self {
-                Self::named(name.as_ref(), server)
-            }
-        }
-
-        /// An element of a borrowed list.
-        impl<S: Into<Server> + Clone> From<&($text, S)> for ScanTarget {
-            fn from((name, server): &($text, S)) -> Self {
-                Self::named(name.as_ref(), server.clone())
-            }
-        })*
-    };
-}
-
-from_text! { &str, String, &String }
-
-/// Copies a target from a borrowed list.
-impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
-    fn from((protocol, server): &(Protocol, S)) -> Self {
-        (*protocol, server.clone()).into()
-    }
-}
-
-impl From<&Self> for ScanTarget {
-    fn from(target: &Self) -> Self {
-        target.clone()
-    }
-}
-
-/// The server's port is the one for players; default: the game's.
-///
-/// The query port follows from it by the game's rule, as in
-/// [`Client::query_game`](crate::Client::query_game). A scan tries no other port.
-#[cfg(feature = "games")]
-impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
-    fn from((game, server): (&Game, S)) -> Self {
-        let protocol = game.protocol;
-        let server = at_query_port(game, server.into());
-        let destination = server.map(|server| Destination { protocol, server });
-        Self::new(destination, game.dialect)
+/// An element of a borrowed list.
+impl<T: Into<Self> + Clone> From<&T> for ScanTarget {
+    fn from(target: &T) -> Self {
+        target.clone().into()
     }
 }
 
 /// The same server at its query port. The given port is the one for players.
 #[cfg(feature = "games")]
 fn at_query_port(game: &Game, server: Server) -> Result<Server, Error> {
-    match &server {
-        Server::Address(address) => {
-            let mut address = *address;
-            address.set_port(query_port(game, server.given_port()?, &server)?);
+    let port = query_port(game, server.given_port()?, &server)?;
+    match server {
+        Server::Address(mut address) => {
+            address.set_port(port);
             Ok(address.into())
         }
         Server::Name(name) => {
-            let HostAndPort { host, port } = HostAndPort::parse(name)?;
-            let port = query_port(game, port, &server)?;
+            let host = HostAndPort::parse(&name)?.host;
             Ok((host, port).into())
         }
-    }
-}
-
-/// An element of a borrowed list.
-#[cfg(feature = "games")]
-impl<'a, S> From<&(&'a Game, S)> for ScanTarget
-where
-    S: Clone,
-    Self: From<(&'a Game, S)>,
-{
-    fn from((game, server): &(&'a Game, S)) -> Self {
-        (*game, server.clone()).into()
     }
 }
 
@@ -259,7 +255,8 @@ const REPEAT_FOR: Duration = Duration::from_secs(1);
 /// The queries of a scan: a scanner and its source of targets.
 pub(super) struct Queries<'a, C: Conversation> {
     pub(super) scanner: Scanner<C>,
-    targets: Exclusive<Source<'a, NumberedQuery<C>>>,
+    /// The mutex is never locked: it makes the source `Sync`.
+    targets: Mutex<Source<'a, NumberedQuery<C>>>,
     /// The result of a target that could not be queried.
     failed: Option<Scanned<C::Answer, Error>>,
     /// The requests that are not sent yet.
@@ -288,7 +285,7 @@ impl<'a, C: Conversation> Queries<'a, C> {
     ) -> Self {
         Self {
             scanner: Scanner::pushed(timing, options, now),
-            targets: Exclusive::new(targets),
+            targets: Mutex::new(targets),
             failed: None,
             unsent: VecDeque::new(),
             bytes: Vec::new(),
@@ -408,6 +405,7 @@ impl<'a, C: Conversation> Queries<'a, C> {
     fn pull(&mut self, cx: &mut Context<'_>) {
         while self.failed.is_none() && self.scanner.wants_target() {
             let next_target = self.targets.get_mut();
+            let next_target = next_target.unwrap_or_else(PoisonError::into_inner);
             match next_target(cx) {
                 Poll::Ready(Some(target)) => self.push(target),
                 Poll::Ready(None) => self.scanner.close(),

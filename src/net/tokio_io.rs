@@ -17,8 +17,6 @@ use tokio::time::timeout_at;
 use super::io::BATCH;
 #[cfg(all(target_os = "linux", feature = "serve"))]
 use super::io::Fault;
-#[cfg(feature = "serve")]
-use super::io::LocalAddress;
 use super::io::{Arrival, Io, MAX_DATAGRAM, Received, too_late};
 #[cfg(all(target_os = "linux", feature = "serve"))]
 use super::linux::source;
@@ -150,7 +148,7 @@ pub(super) fn receive_batch(
     socket: &UdpSocket,
     buffer: &mut [u8],
     drops: &mut Option<u32>,
-    each: impl FnMut(Arrival<'_>),
+    each: impl FnMut(Arrival<'_>, Option<SocketAddr>),
 ) -> io::Result<usize> {
     #[cfg(target_os = "linux")]
     return batch::receive(socket, buffer, drops, each);
@@ -161,11 +159,10 @@ pub(super) fn receive_batch(
         let mut each = each;
         for count in 0..BATCH {
             match socket.try_recv_from(buffer) {
-                Ok((length, from)) => each(Arrival {
-                    from,
-                    local: None,
-                    bytes: buffer.get(..length).unwrap_or_default(),
-                }),
+                Ok((length, from)) => {
+                    let bytes = buffer.get(..length).unwrap_or_default();
+                    each(Arrival { from, bytes }, None);
+                }
                 Err(error) if count == 0 => return Err(error),
                 // The next call reports it again.
                 Err(_) => return Ok(count),
@@ -188,7 +185,7 @@ pub(super) fn report_local_addresses(socket: &UdpSocket) {
 #[cfg(feature = "serve")]
 pub(super) fn send_from(
     socket: &UdpSocket,
-    local: LocalAddress,
+    local: SocketAddr,
     to: SocketAddr,
     datagram: &[u8],
 ) -> io::Result<()> {

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
+use std::sync::{Mutex, PoisonError};
 
 use super::admission::{Admission, NO_REQUEST};
 use super::options::{ScanOptions, ScanStats, Scanned};
 use crate::address::{Prefix, Scope, canonical, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
-use crate::exclusive::Exclusive;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 use crate::time::{Instant, earlier};
 
@@ -114,8 +114,9 @@ pub struct Scanner<C: Conversation> {
 
 /// Where targets come from.
 enum Targets<C> {
-    /// An iterator, which is asked for a target when there is space.
-    Pulled(Exclusive<Box<dyn Iterator<Item = Target<C>> + Send>>),
+    /// An iterator, which is asked for a target when there is space. The mutex is never locked: it
+    /// makes the iterator `Sync`.
+    Pulled(Mutex<Box<dyn Iterator<Item = Target<C>> + Send>>),
     /// The caller pushes them.
     Pushed,
     /// There are no more.
@@ -236,7 +237,7 @@ impl<C: Conversation> Scanner<C> {
                 conversation,
             });
         Self {
-            targets: Targets::Pulled(Exclusive::new(Box::new(targets))),
+            targets: Targets::Pulled(Mutex::new(Box::new(targets))),
             ..Self::pushed(timing, options, now)
         }
     }
@@ -533,7 +534,8 @@ impl<C: Conversation> Scanner<C> {
         while self.wants_target()
             && let Targets::Pulled(targets) = &mut self.targets
         {
-            match targets.get_mut().next() {
+            let targets = targets.get_mut().unwrap_or_else(PoisonError::into_inner);
+            match targets.next() {
                 Some(target) => self.push(target.index, target.peer, target.conversation),
                 None => self.close(),
             }

@@ -4,7 +4,7 @@
 //! on received addresses.
 
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
@@ -17,7 +17,7 @@ use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmm
 use tokio::net::UdpSocket;
 
 use super::{address, report_errors};
-use crate::net::io::{Arrival, BATCH, LocalAddress};
+use crate::net::io::{Arrival, BATCH};
 
 /// Turns on the drop counter and the error queue of a scan's socket.
 pub(crate) fn prepare(socket: &UdpSocket) -> io::Result<()> {
@@ -34,12 +34,13 @@ pub(crate) fn allow_fragments(socket: &UdpSocket) -> bool {
 }
 
 /// Receives datagrams, one into each part of the buffer, and the drop counter. Returns their
-/// number.
+/// number. `each` also gets the local address to reply from, if the kernel reports it; its port is
+/// 0.
 pub(crate) fn receive(
     socket: &UdpSocket,
     buffer: &mut [u8],
     drops: &mut Option<u32>,
-    mut each: impl FnMut(Arrival<'_>),
+    mut each: impl FnMut(Arrival<'_>, Option<SocketAddr>),
 ) -> io::Result<usize> {
     // Space for the drop counter and packet information of both families.
     let control = Vec::with_capacity(CONTROL_BYTES);
@@ -65,7 +66,7 @@ pub(crate) fn receive(
         }
         if let Some(from) = message.address.as_ref().and_then(address) {
             let bytes = message.iovs().next().unwrap_or_default();
-            each(Arrival { from, local, bytes });
+            each(Arrival { from, bytes }, local);
         }
     }
     Ok(count)
@@ -76,18 +77,15 @@ pub(crate) fn receive(
 const CONTROL_BYTES: usize = 96;
 
 /// The address to reply from. For a broadcast it differs from the destination.
-fn local_v4(info: &in_pktinfo) -> LocalAddress {
+fn local_v4(info: &in_pktinfo) -> SocketAddr {
     let ip = Ipv4Addr::from_bits(u32::from_be(info.ipi_spec_dst.s_addr));
-    LocalAddress {
-        ip: ip.into(),
-        interface: 0,
-    }
+    (ip, 0).into()
 }
 
 /// The address to reply from. `None` for multicast groups, which cannot be a source, and for IPv4,
 /// which has separate packet information.
-fn local_v6(info: &in6_pktinfo) -> Option<LocalAddress> {
-    let ip = std::net::Ipv6Addr::from(info.ipi6_addr.s6_addr);
+fn local_v6(info: &in6_pktinfo) -> Option<SocketAddr> {
+    let ip = Ipv6Addr::from(info.ipi6_addr.s6_addr);
     let is_source = !ip.is_multicast() && ip.to_ipv4_mapped().is_none();
     // Only link-local addresses need their interface; others may use any route.
     let interface = if ip.is_unicast_link_local() {
@@ -95,10 +93,7 @@ fn local_v6(info: &in6_pktinfo) -> Option<LocalAddress> {
     } else {
         0
     };
-    is_source.then_some(LocalAddress {
-        ip: ip.into(),
-        interface,
-    })
+    is_source.then_some(SocketAddrV6::new(ip, 0, 0, interface).into())
 }
 
 /// Sends datagrams in order. Returns how many were sent before one failed.

@@ -88,7 +88,7 @@ impl FamilySocket {
         mut each: impl FnMut(Arrival<'_>),
     ) -> io::Result<usize> {
         let Self { socket, drops, .. } = self;
-        let mut receive = || receive_batch(socket, buffer, drops, &mut each);
+        let mut receive = || receive_batch(socket, buffer, drops, |arrival, _local| each(arrival));
         let received = socket.try_io(Interest::READABLE, &mut receive);
         let is_empty = matches!(&received, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
         if is_empty && cfg!(target_os = "linux") {

@@ -254,7 +254,7 @@ impl<'a, C: Conversation> Scan<'a, C> {
         for socket in sockets.iter_mut().flatten() {
             let drops = socket.drops;
             let datagrams = socket.receive(cx, buffer, |arrival| {
-                let Arrival { from, bytes, .. } = arrival;
+                let Arrival { from, bytes } = arrival;
                 queries.scanner.handle_datagram(now, from, bytes);
             });
             let errors = socket.unreachable.len();
