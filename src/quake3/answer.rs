@@ -2,10 +2,12 @@
 
 use bytes::Bytes;
 
+use super::engines::{Profile, QUAKE_WORLD};
+use super::keys::Known;
 use super::reassembly::{Added, Parts};
 use super::wire::player::{PlayerLine, is_other_line};
 use super::wire::response::{Layout, Response};
-use super::wire::siblings::{Form, may_be_several_parts, may_lack_lines};
+use super::wire::siblings::Form;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
@@ -40,6 +42,10 @@ pub struct Answer {
     /// Whether another datagram could belong to the reply.
     pub(super) has_open_end: bool,
 }
+
+/// The length of a text that no engine takes for full, in bytes. Usual replies are shorter, and need
+/// no look at their engine.
+const NEVER_FULL: usize = 1300;
 
 /// The lines after the infostring, as far as they show whether the reply is complete.
 #[derive(Debug, Clone, Copy, Default)]
@@ -144,9 +150,11 @@ impl Answer {
     /// server's reply. Call of Duty leaves out `clients` when it is 0, and ioquake3 every key with
     /// an empty value. An `infoResponse` to `getstatus` lacks rules and players.
     ///
-    /// Servers of Quake 2 and QuakeWorld send no count. The end of a Quake 2 status counts as
-    /// missing if the status is so long that the server may have left out lines. The end of a
-    /// QuakeWorld reply counts as missing if another datagram could follow the last one.
+    /// Some engines leave out player lines without a word where a status would be too long: Quake 2,
+    /// Alien Arena, Quake3e, and those made from it. The end of a status that is nearly as long
+    /// counts as missing, unless a player is listed for each slot, or for each client that the
+    /// server counts. The end of a QuakeWorld reply counts as missing if another datagram could
+    /// follow the last one.
     pub fn completeness(&self) -> Completeness {
         let mut lines = LineCount::default();
         for line in self.response().text_lines() {
@@ -156,11 +164,21 @@ impl Answer {
                 lines.has_odd_line |= !is_other_line(self.form(), line);
             }
         }
-        self.completeness_of(lines, self.get("clients"))
+        let may_lack_lines = self.response().text().len() > NEVER_FULL && {
+            let known = self.rules().collect();
+            let profile = Profile::of_reply(self.form(), &known);
+            self.may_lack_lines(lines.players, &known, profile)
+        };
+        self.completeness_of(lines, self.get("clients"), may_lack_lines)
     }
 
     /// The completeness of a reply with these lines and this value of the key `clients`.
-    pub(super) fn completeness_of(&self, lines: LineCount, clients: Option<&[u8]>) -> Completeness {
+    pub(super) fn completeness_of(
+        &self,
+        lines: LineCount,
+        clients: Option<&[u8]>,
+        may_lack_lines: bool,
+    ) -> Completeness {
         let info = self.response().info();
         let missing = match (self.layout.detail, self.asked) {
             (Detail::Short, Detail::Full) => MissingParts {
@@ -172,54 +190,63 @@ impl Answer {
                 info: info.has_odd_key() || info.iter().next().is_none(),
                 ..MissingParts::NOTHING
             },
-            (Detail::Full, _) => self.missing_of_status(lines, clients),
+            (Detail::Full, _) => self.missing_of_status(lines, clients, may_lack_lines),
         };
         missing.into()
     }
 
     /// The missing parts of a status.
-    fn missing_of_status(&self, lines: LineCount, clients: Option<&[u8]>) -> MissingParts {
+    fn missing_of_status(
+        &self,
+        lines: LineCount,
+        clients: Option<&[u8]>,
+        may_lack_lines: bool,
+    ) -> MissingParts {
         let response = self.response();
         let is_cut_in_info = !self.layout.info_closed;
         // No key of Quake 2 and QuakeWorld counts the players.
         let counts_players = self.form() == Form::Quake3;
-        let counted: Option<usize> = clients.and_then(number);
-        let lacks_counted =
-            counts_players && counted.is_some_and(|counted| lines.players < counted);
+        let counted: Option<usize> = clients.and_then(number).filter(|_| counts_players);
+        let lacks_counted = counted.is_some_and(|counted| lines.players < counted);
         let has_cut_line = !response.closes_lines();
+        let may_lack_lines = may_lack_lines && counted.is_none();
         MissingParts {
             rules: is_cut_in_info || response.info().has_odd_key(),
             players: is_cut_in_info || lacks_counted || lines.has_odd_line,
-            end: is_cut_in_info || has_cut_line || self.may_go_on(lines.players),
+            end: is_cut_in_info || has_cut_line || may_lack_lines || self.may_go_on(),
             ..MissingParts::NOTHING
         }
     }
 
-    /// Whether the server can have listed more players than have arrived.
-    fn may_go_on(&self, listed: usize) -> bool {
-        match self.form() {
-            Form::Quake3 => false,
-            Form::Quake2 => self.may_lack_quake2_lines(listed),
-            Form::QuakeWorld => self.has_open_end || self.has_client_twice(),
-        }
-    }
-
-    /// Whether a server of Quake 2 can have left out lines. A full one has listed all players.
-    fn may_lack_quake2_lines(&self, listed: usize) -> bool {
-        let response = self.response();
-        let slots: Option<usize> = response.info().get("maxclients").and_then(number);
-        if slots.is_some_and(|slots| listed >= slots) {
+    /// Whether a server of this engine can have left out lines after this number of players. One
+    /// whose slots are all taken has listed everybody.
+    pub(super) fn may_lack_lines(
+        &self,
+        listed: usize,
+        known: &Known<'_>,
+        profile: &Profile,
+    ) -> bool {
+        // A longer reply of QuakeWorld goes on in the next datagram.
+        if self.form() == Form::QuakeWorld {
             return false;
         }
-        let has_addresses = response.players().any(|line| line.address().is_some());
-        may_lack_lines(response.text(), has_addresses)
+        if !profile.limits.may_cut_after(self.response().text().len()) {
+            return false;
+        }
+        let slots: Option<usize> = known.first_filled(profile.slots.read).and_then(number);
+        slots.is_none_or(|slots| listed < slots)
+    }
+
+    /// Whether another datagram can belong to the reply, or a part of it belongs to another one.
+    fn may_go_on(&self) -> bool {
+        self.form() == Form::QuakeWorld && (self.has_open_end || self.has_client_twice())
     }
 
     /// Whether two lines of a joined QuakeWorld reply have the number of one client: the datagrams
     /// are of two replies.
     fn has_client_twice(&self) -> bool {
         let response = self.response();
-        if !may_be_several_parts(response.text()) {
+        if !QUAKE_WORLD.limits.may_span_datagrams(response.text().len()) {
             return false;
         }
         let lines = response.players().filter_map(PlayerLine::quake_world);

@@ -7,7 +7,7 @@ use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
 
 use super::habits::{ConnectForm, Phrase, RconRule, RefusalKind, RefusalReason};
 use super::keys::{Key, Keys, Known};
-use super::wire::siblings::Form;
+use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS};
 use crate::model::{Charset, Colours, Style};
 use crate::options::{Detail, Engine};
 use crate::text::number;
@@ -27,6 +27,8 @@ pub(crate) struct Profile {
     pub(crate) engine: Engine,
     /// The form of its replies.
     pub(crate) form: Form,
+    /// The lengths at which a status has no space for another player line.
+    pub(crate) limits: TextLimits,
     /// The character set of texts.
     pub(crate) charset: Charset,
     /// The colour codes of texts.
@@ -98,6 +100,42 @@ impl PartialEq for Profile {
     /// Rows have names of their own.
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
+    }
+}
+
+/// The lengths at which servers leave out the rest of a text without a word. Where servers that
+/// cannot be told apart have different ones, all are listed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextLimits {
+    /// The limits of texts after the word of the reply, in bytes, in ascending order. No text
+    /// exceeds the last one; none if a full server stays far below.
+    lengths: &'static [usize],
+    /// The maximum length of what is written at once, such as a player line, in bytes.
+    piece: usize,
+}
+
+impl TextLimits {
+    /// No reply reaches a limit.
+    const NONE: Self = Self {
+        lengths: &[],
+        piece: 0,
+    };
+
+    /// Whether a server can have left out the rest of a text of this length: its limit is the first
+    /// one that the text does not exceed.
+    pub(crate) fn may_cut_after(&self, length: usize) -> bool {
+        let [.., last] = self.lengths else {
+            return false;
+        };
+        let mut limits = self.lengths.iter();
+        let limit = limits.find(|limit| length <= **limit).unwrap_or(last);
+        length > limit.saturating_sub(self.piece)
+    }
+
+    /// Whether a text of this length can be of several datagrams, if servers go on in another one.
+    pub(crate) fn may_span_datagrams(&self, length: usize) -> bool {
+        let shortest = self.lengths.first();
+        shortest.is_some_and(|shortest| length > shortest.saturating_sub(self.piece))
     }
 }
 
@@ -368,8 +406,6 @@ pub(crate) struct Written {
     pub(crate) line: Line,
     /// The reply to `info`.
     pub(crate) info_line: InfoLine,
-    /// Whether a status always has the key `clients`.
-    pub(crate) counts_in_status: bool,
     /// The reply to `getchallenge`.
     pub(crate) challenge: Challenge,
     /// Whether byte 0x01 precedes the command word of each reply.
@@ -589,6 +625,11 @@ pub(crate) const DEFAULT: Profile = Profile {
     game: None,
     engine: Engine::Quake3,
     form: Form::Quake3,
+    // Forks of Quake3e have other versions (senposage/Quake3e-urt, code/qcommon/q_shared.h).
+    limits: TextLimits {
+        lengths: &[QUAKE3E_STATUS, MAX_MSGLEN],
+        piece: QUAKE3_LINE,
+    },
     charset: Charset::Utf8OrWindows1252,
     colours: Colours::CaretBasic,
     server_name: Keys {
@@ -648,7 +689,6 @@ pub(crate) const DEFAULT: Profile = Profile {
         teams: WrittenTeams::None,
         line: Line::ScorePing,
         info_line: InfoLine::None,
-        counts_in_status: false,
         challenge: Challenge::Response,
         direction_byte: false,
     },
@@ -684,6 +724,21 @@ pub(crate) const DEFAULT: Profile = Profile {
     },
     connect: Some(ConnectForm::Compressed),
     source: "",
+};
+
+/// The length that a status of Quake3e does not reach: 1,396 bytes less those of the word (ec-/Quake3e,
+/// code/server/sv_main.c, `SVC_Status`).
+const QUAKE3E_STATUS: usize = 1381;
+/// The length that player lines of id's engine do not reach (id-Software/Quake-III-Arena,
+/// code/qcommon/qcommon.h).
+const MAX_MSGLEN: usize = 16_384;
+/// Longest player line of Quake 3's and Quake 2's engines with some bytes to spare: a name has at most
+/// 31 (id-Software/Quake-III-Arena, code/game/q_shared.h; id-Software/Quake-2, server/server.h).
+const QUAKE3_LINE: usize = 64;
+/// The limit of Quake3e and of engines made from it.
+const QUAKE3E_LIMITS: TextLimits = TextLimits {
+    lengths: &[QUAKE3E_STATUS],
+    piece: QUAKE3_LINE,
 };
 
 /// Keys that show whether a password is needed.
@@ -819,8 +874,9 @@ const STOCK_FRAGS: Limit = Limit::StockKey(Key::FragLimit);
 const SCORE: Limit = Limit::Key(Key::ScoreLimit);
 
 /// Every engine, the most specific marks first.
-pub(crate) static ALL: [Profile; 41] = [
+pub(crate) static ALL: [Profile; 43] = [
     URBAN_TERROR,
+    URBAN_TERROR_ELSEWHERE,
     IW4X,
     IW5,
     IW7,
@@ -851,6 +907,7 @@ pub(crate) static ALL: [Profile; 41] = [
     IORTCW,
     RTCW,
     ET_LEGACY,
+    ETE,
     ENEMY_TERRITORY,
     SMOKIN_GUNS,
     WORLD_OF_PADMAN,
@@ -880,6 +937,10 @@ pub(crate) const QUAKE2: Profile = Profile {
     name: "Quake 2",
     engine: Engine::Quake2,
     form: Form::Quake2,
+    limits: TextLimits {
+        lengths: &[MAX_STATUS],
+        piece: QUAKE3_LINE,
+    },
     charset: Charset::Quake,
     colours: Colours::None,
     server_name: Keys::both(&[Key::Hostname]),
@@ -916,6 +977,10 @@ pub(crate) const ALIEN_ARENA: Profile = Profile {
     name: "Alien Arena",
     signatures: &[all(&[Has(Key::GTeamgame)])],
     game: Some("alienarena"),
+    limits: TextLimits {
+        lengths: &[2784],
+        ..QUAKE2.limits
+    },
     colours: Colours::Caret,
     base_folders: &["arena", "data1", "baseq2"],
     source: "alienarena/alienarena source/server/sv_main.c",
@@ -927,6 +992,12 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
     name: "QuakeWorld",
     engine: Engine::QuakeWorld,
     form: Form::QuakeWorld,
+    // Of a datagram: the text goes on in the next one. id's server has the second limit
+    // (id-Software/Quake, QW/server/sv_send.c).
+    limits: TextLimits {
+        lengths: &[MAX_PART, 8000],
+        piece: MAX_PIECE,
+    },
     map: Keys::both(&[Key::Map]),
     version: Keys::both(&[Key::StarVersion]),
     protocol: Keys::read(DEFAULT.protocol.read),
@@ -1005,6 +1076,7 @@ pub(crate) const QUAKE3: Profile = Profile {
     name: "Quake III Arena",
     signatures: &[all(&[Begins(Key::Version, "Q3 1.")])],
     game: Some("q3a"),
+    limits: TextLimits::NONE,
     colours: Colours::Caret,
     matches: QUAKE3_MATCHES,
     stock: &["Quake3Arena", "baseq3", "missionpack", "baseoa"],
@@ -1017,6 +1089,7 @@ pub(crate) const QUAKE3: Profile = Profile {
 pub(crate) const QUAKE3E: Profile = Profile {
     name: "Quake3e",
     signatures: &[all(&[Begins(Key::Version, "Q3 1.32e")])],
+    limits: QUAKE3E_LIMITS,
     refusals: &[
         Phrase::begin("reconnecting, please wait", RefusalReason::TryAgain),
         Phrase::begin("missing challenge in userinfo", RefusalReason::BadChallenge),
@@ -1042,6 +1115,7 @@ pub(crate) const UNNAMED_QUAKE3: Profile = Profile {
         Has(Key::Hostname),
     ])],
     game: None,
+    limits: DEFAULT.limits,
     colours: Colours::Caret,
     people: IOQUAKE3.people,
     source: "id-Software/Quake-III-Arena code/server/sv_main.c; ec-/Quake3e code/server/sv_main.c",
@@ -1112,10 +1186,7 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
     name: "Urban Terror",
     signatures: &[
         all(&[Begins(Key::Version, "ioQ3 1.35 urt")]),
-        all(&[Begins(Key::Gamename, "q3ut")]),
-        all(&[Begins(Key::Gamename, "q3urt")]),
-        all(&[Begins(Key::Game, "q3ut")]),
-        all(&[Begins(Key::Game, "q3urt")]),
+        all(&[Begins(Key::Version, "ioq3 1.35urt")]),
     ],
     game: Some("urbanterror"),
     colours: Colours::CaretDigit,
@@ -1168,6 +1239,20 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
     ..IOQUAKE3
 };
 
+/// Urban Terror on another engine, which may be Quake3e.
+pub(crate) const URBAN_TERROR_ELSEWHERE: Profile = Profile {
+    name: "Urban Terror on another engine",
+    signatures: &[
+        all(&[Begins(Key::Gamename, "q3ut")]),
+        all(&[Begins(Key::Gamename, "q3urt")]),
+        all(&[Begins(Key::Game, "q3ut")]),
+        all(&[Begins(Key::Game, "q3urt")]),
+    ],
+    limits: DEFAULT.limits,
+    source: "senposage/Quake3e-urt code/qcommon/q_shared.h",
+    ..URBAN_TERROR
+};
+
 /// Types of match of Return to Castle Wolfenstein.
 const WOLFENSTEIN_MATCHES: &[Match] = &[
     team_match(5, "Objective", Limit::None),
@@ -1184,6 +1269,7 @@ pub(crate) const RTCW: Profile = Profile {
         all(&[Is(Key::Gamename, "wolfmp")]),
     ],
     game: Some("rtcw"),
+    limits: TextLimits::NONE,
     colours: Colours::Caret,
     matches: WOLFENSTEIN_MATCHES,
     base_folders: &["main"],
@@ -1231,6 +1317,7 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
         all(&[Is(Key::Gamename, "etmain")]),
     ],
     game: Some("wet"),
+    limits: TextLimits::NONE,
     colours: Colours::EnemyTerritory,
     bots: Keys {
         read: &[Key::OmnibotPlaying, Key::Bots],
@@ -1259,6 +1346,15 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
     ..DEFAULT
 };
 
+/// ETe, made from Quake3e.
+pub(crate) const ETE: Profile = Profile {
+    name: "ETe",
+    signatures: &[all(&[Begins(Key::Version, "ET 2.60e")])],
+    limits: QUAKE3E_LIMITS,
+    source: "etfdevs/ETe src/server/sv_main.c, src/qcommon/q_shared.h",
+    ..ENEMY_TERRITORY
+};
+
 /// ET: Legacy.
 pub(crate) const ET_LEGACY: Profile = Profile {
     name: "ET: Legacy",
@@ -1284,6 +1380,7 @@ pub(crate) const SMOKIN_GUNS: Profile = Profile {
         all(&[Is(Key::ComGamename, "smokinguns")]),
     ],
     game: Some("smokinguns"),
+    limits: TextLimits::NONE,
     colours: Colours::EnemyTerritory,
     // Its servers send all limits, whatever the type of match (g_main.c).
     score_limit: Keys::read(&[]),
@@ -1313,6 +1410,7 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
         all(&[Is(Key::ComGamename, "WorldofPadman")]),
     ],
     game: Some("wop"),
+    limits: TextLimits::NONE,
     colours: Colours::CaretAlphanumeric,
     score_limit: Keys::status(&[Key::PointLimit]),
     matches: &[
@@ -1345,6 +1443,7 @@ pub(crate) const SPEARMINT: Profile = Profile {
         all(&[Is(Key::ComGamename, "Spearmint")]),
     ],
     game: Some("spearmint"),
+    limits: TextLimits::NONE,
     people: IOQUAKE3.people,
     source: "clover-moe/spearmint code/server/sv_main.c, code/qcommon/q_shared.h",
     ..DEFAULT
@@ -1360,6 +1459,7 @@ pub(crate) const JEDI_OUTCAST: Profile = Profile {
         all(&[Has(Key::JediVmerc), Number(16, 16)]),
     ],
     game: Some("swjk2jo"),
+    limits: TextLimits::NONE,
     colours: Colours::CaretBasic,
     matches: &[
         free_for_all(0, "Free For All"),
@@ -1416,6 +1516,7 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
         all(&[Has(Key::JediVmerc)]),
     ],
     game: Some("swjkja"),
+    limits: TextLimits::NONE,
     colours: Colours::CaretDigit,
     matches: &[
         free_for_all(0, "Free For All"),
@@ -1447,6 +1548,7 @@ pub(crate) const SOLDIER_OF_FORTUNE_2: Profile = Profile {
         all(&[Number(2001, 2004)]),
     ],
     game: Some("sof2"),
+    limits: TextLimits::NONE,
     engine: Engine::SoldierOfFortune2,
     colours: Colours::Caret,
     score_limit: Keys::status(&[Key::ScoreLimit]),
@@ -1472,6 +1574,7 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
         all(&[Is(Key::ComGamename, "EliteForce")]),
     ],
     game: Some("stvef"),
+    limits: TextLimits::NONE,
     colours: Colours::CaretAlphanumeric,
     matches: &[
         free_for_all(0, "Free For All"),
@@ -1496,6 +1599,7 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
         all(&[Has(Key::GametypeString)]),
     ],
     engine: Engine::MedalOfHonor,
+    limits: TextLimits::NONE,
     colours: Colours::CaretAlphanumeric,
     matches: &[
         free_for_all(1, "Free For All"),
@@ -1541,6 +1645,7 @@ pub(crate) const COD1: Profile = Profile {
         all(&[Begins(Key::ShortVersion, "1."), Lacks(Key::GGametypeString)]),
     ],
     game: Some("cod"),
+    limits: TextLimits::NONE,
     names: Names::GameAndFolder,
     colours: Colours::CaretDigit,
     // Mods may set `g_needpass`; the engine sets `pswrd` (captured).
@@ -1682,6 +1787,7 @@ pub(crate) const IW4X: Profile = Profile {
     name: "IW4x",
     signatures: &[all(&[Is(Key::Gamename, "IW4")])],
     game: Some("codmw2"),
+    limits: TextLimits::NONE,
     colours: Colours::ModernWarfare2,
     clients: Clients::People,
     password: PRIVATE,
@@ -1705,6 +1811,7 @@ pub(crate) const IW5: Profile = Profile {
         all(&[Is(Key::Gamename, "PIW5")]),
     ],
     game: Some("iw5"),
+    limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
     connect: None,
     source: "ahmad009/IW5M-1.9 Steam/GSServer.cpp",
@@ -1716,6 +1823,7 @@ pub(crate) const IW6X: Profile = Profile {
     name: "IW6x",
     signatures: &[all(&[Is(Key::Gamename, "IW6")])],
     game: Some("iw6x"),
+    limits: TextLimits::NONE,
     colours: Colours::Ghosts,
     password: PRIVATE,
     dedicated: Keys {
@@ -1800,6 +1908,7 @@ pub(crate) const TREMULOUS: Profile = Profile {
         all(&[Is(Key::Gamename, "base"), Number(69, 70)]),
     ],
     game: Some("tremulous"),
+    limits: TextLimits::NONE,
     colours: Colours::CaretAlphanumeric,
     base_folders: &["base"],
     heartbeat: Heartbeat {
@@ -1839,6 +1948,7 @@ pub(crate) const DAEMON: Profile = Profile {
         all(&[Has(Key::DaemonVersion)]),
     ],
     game: Some("unvanquished"),
+    limits: TextLimits::NONE,
     colours: Colours::Daemon,
     clients: Clients::People,
     refusals: ENEMY_TERRITORY.refusals,
@@ -1870,6 +1980,7 @@ pub(crate) const DARK_PLACES: Profile = Profile {
         all(&[Has(Key::Modname), Number(3, 3)]),
     ],
     engine: Engine::DarkPlaces,
+    limits: TextLimits::NONE,
     colours: Colours::DarkPlaces,
     info_slots: InfoSlots::All,
     bots_have_no_ping: true,
@@ -1895,7 +2006,6 @@ pub(crate) const DARK_PLACES: Profile = Profile {
         modification: Modification::Key(Key::Modname),
         teams: WrittenTeams::Qcstatus,
         line: Line::ScorePingTeamIfAny,
-        counts_in_status: true,
         challenge: Challenge::Characters,
         ..DEFAULT.written
     },
@@ -1942,6 +2052,7 @@ pub(crate) const WARSOW: Profile = Profile {
         all(&[Is(Key::FsGame, "basewsw")]),
     ],
     game: Some("warsow"),
+    limits: TextLimits::NONE,
     engine: Engine::Warsow,
     colours: Colours::Warsow,
     info_slots: InfoSlots::All,
@@ -1964,7 +2075,6 @@ pub(crate) const WARSOW: Profile = Profile {
         teams: WrittenTeams::MatchScore,
         line: Line::ScorePingNameTeam,
         info_line: InfoLine::Pairs,
-        counts_in_status: true,
         challenge: Challenge::Number,
         ..DEFAULT.written
     },
@@ -2159,9 +2269,12 @@ mod tests {
             "Urban Terror",
             r"\version\ioq3 1.35urt linux-i386\gamename\q3ut4",
         ),
-        ("Urban Terror", r"\gamename\q3urt43"),
         (
-            "Urban Terror",
+            "Urban Terror on another engine",
+            r"\version\Q3 1.32e linux-x86_64\gamename\q3urt43",
+        ),
+        (
+            "Urban Terror on another engine",
             r"\game\q3ut4\pure\1\gametype\8\hostname\x\protocol\68",
         ),
         (
@@ -2182,6 +2295,10 @@ mod tests {
             r"\version\ET 2.60b linux-i386\gamename\nitmod",
         ),
         ("Enemy Territory", r"\gamename\et\serverload\0\protocol\84"),
+        (
+            "ETe",
+            r"\version\ET 2.60e linux-x86_64 Jun 19 2026\gamename\legacy",
+        ),
         (
             "ET: Legacy",
             r"\version\ET Legacy v2.82\gamename\et\protocol\84",

@@ -56,7 +56,7 @@
 //! - Requests to masters have no mark: `query` in Quake 2, `c` and the heartbeat `a` in QuakeWorld.
 //!   Quake 2's heartbeat has the mark, and its status instead of a tag.
 //! - There is no challenge: every answer is [`Unavailable`](crate::Verification::Unavailable).
-//! - Quake 2 lists no more players once a status would pass 1,384 bytes, Alien Arena 2,784
+//! - Quake 2 lists no more players once a status would reach 1,384 bytes, Alien Arena 2,784
 //!   (id-Software/Quake-2, server/sv_main.c). If a status is nearly that long, its end counts as
 //!   missing.
 //! - A reply of QuakeWorld can be several datagrams without numbers, cut anywhere in a line
@@ -90,11 +90,14 @@
 //! - The name on a player line reaches from the first quote to the last; a name cannot hold one
 //!   (id-Software/Quake-III-Arena, code/server/sv_main.c). Of two quoted strings the last is the
 //!   name (fte-team/fteqw, engine/server/sv_main.c).
-//! - Servers silently stop listing players where their buffer is full, Quake3e at 1,400 bytes
-//!   (code/server/sv_main.c). Fewer lines than the key `clients` counts make the answer incomplete.
-//!   DarkPlaces, Warsow and FTE send this key; the server side of this crate adds it to a status
-//!   that lists only some of the players. Other clients accept it: ioquake3 keeps a status's pairs
-//!   as they are (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
+//! - Servers stop listing players where their buffer is full, without a word. That is far away in
+//!   most engines (16 KiB in id's), but at 1,396 bytes in Quake3e and ETe (ec-/Quake3e,
+//!   code/server/sv_main.c; etfdevs/ETe, src/server/sv_main.c). The end of a status that is nearly
+//!   as long counts as missing, also of an unknown engine, unless a player is listed for each slot.
+//! - Fewer lines than the key `clients` counts make the answer incomplete. DarkPlaces, Warsow and FTE
+//!   send this key; the server side of this crate adds it to each status. Other clients accept it:
+//!   ioquake3 keeps a status's pairs as they are (code/client/cl_main.c), qstat 2.17 shows it as the
+//!   number of players.
 //! - Some servers of Jedi Academy demand that the client sends a text back before they answer, see
 //!   [`Dialect::OpenJk`](crate::Dialect::OpenJk).
 //! - Do not send `getstatus` right after `getinfo`, and do not retry within a second. DarkPlaces
@@ -152,6 +155,7 @@
 //! | engine | colour codes | `clients` counts | slots |
 //! |---|---|---|---|
 //! | Urban Terror | `CaretDigit` | everyone | public |
+//! | Urban Terror on another engine | `CaretDigit` | everyone | public |
 //! | IW4x | `ModernWarfare2` | people | all |
 //! | Modern Warfare 3 | `CaretBasic` | everyone | all |
 //! | iw7-mod | `InfiniteWarfare` | everyone | all |
@@ -182,6 +186,7 @@
 //! | iortcw | `CaretAlphanumeric` | everyone | public |
 //! | Return to Castle Wolfenstein | `Caret` | everyone | public |
 //! | ET: Legacy | `EtLegacy` | everyone | public |
+//! | ETe | `EnemyTerritory` | everyone | public |
 //! | Enemy Territory | `EnemyTerritory` | everyone | public |
 //! | Smokin' Guns | `EnemyTerritory` | everyone | public |
 //! | World of Padman | `CaretAlphanumeric` | everyone | public |

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
+use super::engines::QUAKE_WORLD;
 use super::wire::line;
-use super::wire::siblings::may_be_followed;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 
@@ -158,6 +158,11 @@ impl Part {
     fn is_whole_reply(&self) -> bool {
         ends_reply(&self.text) && !self.is_cut()
     }
+}
+
+/// Whether a datagram with this text can be followed by another one.
+fn may_be_followed(text: &[u8]) -> bool {
+    QUAKE_WORLD.limits.may_cut_after(text.len())
 }
 
 /// Whether a datagram with this text is the last one of its reply: it ends with a whole line, and

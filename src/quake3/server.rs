@@ -32,8 +32,8 @@ const PURPOSE: u16 = 0x5133;
 ///
 /// The names and counts are written first, then as many whole player lines as fit, then the
 /// status's own rules. A rule that is empty or does not fit is left out; later rules that fit are
-/// written. A status that lists only some of the players has their number under `clients`. If that
-/// key does not fit, the reply ends after its other keys, without a line feed, so that clients can
+/// written. A status has the number of players under `clients`, which shows whether all are listed. If
+/// that key does not fit, the reply ends after its other keys, without a line feed, so that clients can
 /// see that it is cut. The characters `\ ; "` are replaced by look-alikes, and control bytes are
 /// removed: the format cannot carry them.
 ///
@@ -249,25 +249,23 @@ struct Body {
 
 /// The body of a `statusResponse`. Each step takes its space from those after it:
 /// 1. The fields, in a space that leaves room for `clients`.
-/// 2. `clients`, if it is needed. That depends on whether all player lines fit.
+/// 2. `clients`, so that a reader knows whether all players are listed.
 /// 3. As many whole player lines as fit after `clients`.
 /// 4. The rules that fit.
 fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let (status, service) = (context.status, context.service);
     // The row of the status's game: the one of the engine only has the form of the reply.
     let profile = from_status::profile(status, service.engine);
-    let always_counts = profile.written.counts_in_status || status.rules.get("clients").is_some();
     let mut lines = write_quake3_lines(&status.players, profile, service.max_reply);
 
     let space_for_fields = space.info.saturating_sub(MAX_CLIENTS);
     let mut fields = field_pairs(Detail::Full, status, service, space_for_fields);
     let info = &mut fields.info;
 
-    let certain_count = if always_counts { MAX_CLIENTS } else { 0 };
-    let length_with_count = info.bytes.len().saturating_add(certain_count);
+    let length_with_count = info.bytes.len().saturating_add(MAX_CLIENTS);
     let lists_all = lines.len() <= space.for_lines(length_with_count);
     let clients = if lists_all {
-        count_of_whole_list(status, always_counts)
+        status.online()
     } else {
         Some(count_of_cut_list(status))
     };
@@ -280,7 +278,6 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
         None => true,
     };
 
-    // A count that was not certain can have taken the space of a line.
     let fitting = length_of_whole_lines(&lines, space.for_lines(info.bytes.len()));
     lines.truncate(fitting);
 
@@ -296,13 +293,6 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
 /// that the list is incomplete.
 fn count_of_cut_list(status: &ServerStatus) -> u32 {
     number_of_players(status).max(status.online().unwrap_or(0))
-}
-
-/// The key `clients` of a status that lists all players. It is needed if more players are online.
-fn count_of_whole_list(status: &ServerStatus, always_counts: bool) -> Option<u32> {
-    let online = status.online()?;
-    let is_needed = always_counts || number_of_players(status) < online;
-    is_needed.then_some(online)
 }
 
 fn number_of_players(status: &ServerStatus) -> u32 {

@@ -35,55 +35,14 @@ pub enum Form {
     QuakeWorld,
 }
 
-/// The maximum length of a Quake 2 status, in bytes: a line that would pass it is left out
-/// (id-Software/Quake-2, server/sv_main.c).
+/// The length that a status of Quake 2 does not reach, in bytes: a line that would reach it is left
+/// out (id-Software/Quake-2, server/sv_main.c).
 pub(crate) const MAX_STATUS: usize = 1384;
-/// The same for Alien Arena, whose lines have an address (alienarena/alienarena,
-/// source/server/sv_main.c).
-const MAX_ALIEN_ARENA_STATUS: usize = 2784;
 /// The maximum size of text in a datagram of MVDSV, in bytes: text that would pass it goes into the
 /// next one (QW-Group/mvdsv, src/sv_send.c).
 pub(crate) const MAX_PART: usize = 1340;
-/// The same for id's server (id-Software/Quake, QW/server/sv_send.c).
-const MAX_LONG_PART: usize = 8000;
 /// Longest text that a QuakeWorld server writes at once: a player line.
 pub(crate) const MAX_PIECE: usize = 128;
-/// Longest player line of Quake 2 with some bytes to spare: a name has at most 31
-/// (id-Software/Quake-2, server/server.h).
-const MAX_QUAKE2_LINE: usize = 64;
-
-/// Whether a Quake 2 server can have left out lines: no space for another one was left. Only Alien
-/// Arena's servers write addresses.
-pub(crate) fn may_lack_lines(text: &[u8], has_addresses: bool) -> bool {
-    let limit = if has_addresses {
-        MAX_ALIEN_ARENA_STATUS
-    } else {
-        MAX_STATUS
-    };
-    lacks_space_for(MAX_QUAKE2_LINE, text, limit)
-}
-
-/// Whether a reply of a QuakeWorld server can be several datagrams: each but the last had no space
-/// for another piece. MVDSV's are the shortest.
-pub(crate) fn may_be_several_parts(reply: &[u8]) -> bool {
-    lacks_space_for(MAX_PIECE, reply, MAX_PART)
-}
-
-/// Whether a datagram of a QuakeWorld server with this text can be followed by another one: it had
-/// no space for another piece. One that is longer than MVDSV's is of id's server.
-pub(crate) fn may_be_followed(part: &[u8]) -> bool {
-    let limit = if part.len() > MAX_PART {
-        MAX_LONG_PART
-    } else {
-        MAX_PART
-    };
-    lacks_space_for(MAX_PIECE, part, limit)
-}
-
-/// Whether this many more bytes would make a text longer than its limit.
-fn lacks_space_for(length: usize, text: &[u8], limit: usize) -> bool {
-    text.len() > limit.saturating_sub(length)
-}
 
 /// The parts of a status that a QuakeWorld client requests (QW-Group/mvdsv, src/sv_main.c,
 /// `SVC_Status`).

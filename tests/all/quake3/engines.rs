@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use queryport::model::{Charset, Colours, Style};
 use queryport::quake3::{Answer, Command, Request, Response};
-use queryport::{Detail, Engine, Limits, Player, ServerStatus, Service, Text, ToStatus};
+use queryport::{Detail, Engine, Limits, Part, Player, ServerStatus, Service, Text, ToStatus};
 
 use crate::common::requester;
 
@@ -518,4 +518,77 @@ fn a_cyrillic_name_is_read_in_the_character_set_that_was_asked_for() {
     assert_eq!(plain(&status.name), "Сервер");
     assert_eq!(players(&status), ["Я"]);
     assert_eq!(status.rules.get("sv_hostname").unwrap(), "Сервер");
+}
+
+/// A status of Quake3e with these pairs and a line for each name, and whether the server left out a
+/// line (ec-/Quake3e, code/server/sv_main.c, `SVC_Status`).
+fn status_of_quake3e(info: &str, names: &[String]) -> (Vec<u8>, bool) {
+    let mut length = info.len() + 16;
+    let mut lines = String::new();
+    for name in names {
+        let line = format!("12 50 \"{name}\"\n");
+        if length + line.len() >= 1396 {
+            break;
+        }
+        length += line.len();
+        lines.push_str(&line);
+    }
+    let listed = lines.lines().count();
+    let body = format!("statusResponse\n{info}\n{lines}");
+    (body.into_bytes(), listed < names.len())
+}
+
+#[test]
+fn a_status_of_quake3e_that_lacks_players_is_never_complete() {
+    let mut cut = 0;
+    for marks in [
+        r"\version\Q3 1.32e linux-x86_64",
+        r"\version\ET 2.60e linux-x86_64",
+        r"\version\FTWGL linux-x86_64\gamename\q3urt43",
+        r"\version\Another 1.0",
+    ] {
+        for length in 0..=31 {
+            let info = format!(r"{marks}\sv_maxclients\64\k\{}", "v".repeat(300));
+            let names = vec!["n".repeat(length); 63];
+            let (body, lacks_players) = status_of_quake3e(&info, &names);
+            assert!(body.len() + 4 <= 1399);
+            let completeness = read(&body).completeness;
+            assert!(
+                !lacks_players || completeness.lacks(Part::End),
+                "{marks}, {length}"
+            );
+            cut += usize::from(lacks_players);
+        }
+    }
+    assert!(cut > 50, "{cut}");
+}
+
+/// The same length of status from engines whose limit is far away, and from Quake3e if the
+/// wire shows that nobody is missing.
+#[test]
+fn a_status_is_complete_if_its_engine_has_space_or_everybody_is_listed() {
+    let is_complete = |marks: &str, length: usize| {
+        let head = format!(r"statusResponse{}{marks}\k\", "\n");
+        let line = "12 50 \"Ann\"\n";
+        let value = "v".repeat(length - 4 - head.len() - 1 - line.len());
+        let status = read(format!("{head}{value}\n{line}").as_bytes());
+        status.completeness.is_complete()
+    };
+    let quake3e = r"\version\Q3 1.32e\sv_maxclients\8";
+    assert!(is_complete(quake3e, 1336) && !is_complete(quake3e, 1337));
+    for complete in [
+        r"\version\Q3 1.32e\sv_maxclients\1",
+        r"\version\Q3 1.32e\clients\1",
+        r"\version\Q3 1.32c\sv_maxclients\8",
+        r"\version\ioq3 1.36\sv_maxclients\8",
+        r"\version\ioQ3 1.35 urt 4.3.4\sv_maxclients\8",
+        r"\version\ET 2.60b\sv_maxclients\8",
+    ] {
+        assert!(is_complete(complete, 1390), "{complete}");
+    }
+    assert!(!is_complete(r"\version\Another 1.0", 1390));
+    assert!(
+        is_complete(r"\version\Another 1.0", 1500),
+        "Quake3e has none of this length"
+    );
 }

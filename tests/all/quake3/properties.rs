@@ -7,7 +7,7 @@ use queryport::quake3::{
     StatusQuery, huffman,
 };
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Detail, Limits, QueryOptions, ToStatus};
+use queryport::{Detail, Limits, Part, QueryOptions, ToStatus};
 
 use crate::common::captures::cases;
 use crate::common::twist::{cuts, flips};
@@ -244,7 +244,9 @@ proptest! {
             .map(|line| (line.score().unwrap() as i32, line.ping().unwrap(), line.name().to_vec()))
             .collect();
         prop_assert_eq!(read, players);
-        prop_assert!(answer.completeness().is_complete());
+        let completeness = answer.completeness();
+        // Nothing in it names an engine: the end of a long one is not certain.
+        prop_assert!(!completeness.lacks(Part::Rules) && !completeness.lacks(Part::Players));
         let response = Response::parse(&packet, &limits()).unwrap();
         prop_assert_eq!(response.problems().next(), None);
         let mut written = Vec::new();
@@ -274,7 +276,8 @@ proptest! {
         let read: Vec<_> = answer.players().map(|line| line.name().to_vec()).collect();
         let names: Vec<_> = players.into_iter().filter(|_| status).map(|(_, _, name)| name).collect();
         prop_assert_eq!(read, names);
-        prop_assert!(!status || answer.completeness().is_complete());
+        let completeness = answer.completeness();
+        prop_assert!(!completeness.lacks(Part::Rules) && !completeness.lacks(Part::Players));
         let mut written = Vec::new();
         Response::parse(&packet, &limits()).unwrap().encode(&mut written);
         prop_assert_eq!(written, packet);

@@ -168,7 +168,8 @@ fn a_status_of_quake_2_that_is_nearly_full_may_lack_players() {
     assert!(with(1321, "8").lacks(Part::End));
     assert!(with(1321, "1").is_complete(), "every slot is taken");
     // Alien Arena, which has longer replies.
-    let with = |length| with_line("1 2 \"Ann\" \"192.0.2.1:5\" 1\n", length, "8");
+    let line = "1 2 \"Ann\" \"192.0.2.1:5\" 1\n";
+    let with = |length| with_line(line, length, r"8\g_teamgame\0");
     assert!(with(2720).is_complete());
     assert!(with(2721).lacks(Part::End));
 }
