@@ -4,10 +4,9 @@
 //! cargo run --example connect -- HOST[:PORT] --name Ann
 //! ```
 //!
-//! The form of the request follows from the game that the server names; see `--form`. Servers of
-//! Quake 2, QuakeWorld and HexenWorld are not supported: they are recognised, and no slot is
-//! requested. A server frees the slot when it has not heard from the client for some minutes. Exit
-//! status: 0 accepted, 1 no answer or refused, 2 wrong command line.
+//! [`ConnectQuery`] names the games whose servers read its request. A server frees the slot when it
+//! has not heard from the client for some minutes. Exit status: 0 accepted, 1 no answer or refused,
+//! 2 wrong command line.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -21,9 +20,8 @@ use std::time::Duration;
 
 use clap::Parser;
 use command_line::{WrongArgument, number, seconds};
-use queryport::games::Game;
-use queryport::quake3::{ConnectForm, ConnectQuery};
-use queryport::{Client, Detail, Dialect, EncodeError, Error, Protocol, QueryOptions, Timing};
+use queryport::quake3::ConnectQuery;
+use queryport::{Client, Detail, EncodeError, Error, Protocol, QueryOptions, Timing};
 use shared::command_line;
 
 /// Command lines for `--help`.
@@ -45,15 +43,10 @@ struct Arguments {
     /// The protocol number; the default is the one in the server's reply to `getinfo`.
     #[arg(long)]
     protocol: Option<u32>,
-    /// The form of the request; the default is that of the game in the server's reply to `getinfo`.
-    /// `plain`: Elite Force, Call of Duty 2 and 4. `escaped`: Unvanquished. `direction-byte`: Medal
-    /// of Honor. `info-string`: DarkPlaces. `arguments`: Warsow. `compressed`: all others.
-    #[arg(long, value_parser = form)]
-    form: Option<ConnectForm>,
     /// A key of the userinfo and its value, which replaces the usual value. May be given more than
     /// once. OpenArena and ET: Legacy need a cl_guid of 32 hexadecimal digits in capitals; OpenJK
     /// forcepowers, color1, color2, cg_predictItems, saber1, saber2, char_color_red,
-    /// char_color_green and char_color_blue; Breakthrough clientType=Breakthrough.
+    /// char_color_green and char_color_blue.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     pairs: Vec<(String, String)>,
     /// Send the server's password, from the environment variable QUERYPORT_PASSWORD.
@@ -75,21 +68,6 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-fn form(text: &str) -> Result<ConnectForm, String> {
-    match text {
-        "compressed" => Ok(ConnectForm::Compressed),
-        "plain" => Ok(ConnectForm::Plain),
-        "escaped" => Ok(ConnectForm::Escaped),
-        "direction-byte" => Ok(ConnectForm::DirectionByte),
-        "info-string" => Ok(ConnectForm::InfoString),
-        "arguments" => Ok(ConnectForm::Arguments),
-        _ => Err(
-            "expected compressed, plain, escaped, direction-byte, info-string or arguments"
-                .to_owned(),
-        ),
-    }
-}
-
 #[tokio::main]
 async fn main() -> ExitCode {
     command_line::exit(run(&command_line::parse()).await)
@@ -99,12 +77,12 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let userinfo = userinfo(arguments)?;
     // The client builds a query for each address of the host; an invalid userinfo is reported once,
     // here.
-    let query = arguments.query(0, &userinfo, None, ConnectForm::Detect);
+    let query = arguments.query(0, &userinfo, None);
     query.map_err(|error| WrongArgument(error.to_string()))?;
     let client = client(arguments)?;
     let target = target(arguments, &client).await?;
     let query = |nonce| {
-        let query = arguments.query(nonce, &userinfo, target.protocol, target.form);
+        let query = arguments.query(nonce, &userinfo, target.protocol);
         query.unwrap_or_else(|_| ConnectQuery::new(nonce))
     };
     let port = Protocol::Quake3.default_query_port();
@@ -157,11 +135,8 @@ impl Arguments {
         nonce: u64,
         userinfo: &Userinfo<'_>,
         protocol: Option<u32>,
-        form: ConnectForm,
     ) -> Result<ConnectQuery, EncodeError> {
-        let mut query = ConnectQuery::new(nonce)
-            .with_game(&self.game)
-            .with_form(form);
+        let mut query = ConnectQuery::new(nonce).with_game(&self.game);
         if let Some(protocol) = protocol {
             query = query.with_protocol(protocol);
         }
@@ -176,10 +151,7 @@ fn client(arguments: &Arguments) -> Result<Client, Error> {
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
-    let mut options = QueryOptions::default().with_detail(Detail::Short);
-    if arguments.form == Some(ConnectForm::DirectionByte) {
-        options = options.with_dialect(Dialect::MedalOfHonor);
-    }
+    let options = QueryOptions::default().with_detail(Detail::Short);
     let client = Client::new()?.with_timing(timing).with_options(options);
     match arguments.bind {
         Some(bind) => Ok(client.with_local_address(bind)),
@@ -187,67 +159,25 @@ fn client(arguments: &Arguments) -> Result<Client, Error> {
     }
 }
 
-/// The server, and the form of a request that it understands.
+/// The server, and the protocol number of a request that it understands.
 struct Target {
     server: String,
     protocol: Option<u32>,
-    form: ConnectForm,
 }
 
-/// Asks the server for its protocol number and its game, unless the arguments have the number.
-async fn target(
-    arguments: &Arguments,
-    client: &Client,
-) -> Result<Target, Box<dyn std::error::Error>> {
+/// Asks the server for its protocol number, unless the arguments have it.
+async fn target(arguments: &Arguments, client: &Client) -> Result<Target, Error> {
     if arguments.protocol.is_some() {
         return Ok(Target {
             server: arguments.server.clone(),
             protocol: arguments.protocol,
-            form: arguments.form.unwrap_or_default(),
         });
     }
-    let info = match client.query(Protocol::Quake3, &arguments.server).await {
-        Err(_) if is_sibling(client, arguments).await => {
-            return Err(format!("{}: {NO_CONNECT}", arguments.server).into());
-        }
-        info => info?,
-    };
-    let form = match (arguments.form, Game::of(&info.answer, Protocol::Quake3)) {
-        (Some(form), _) => form,
-        (None, Some(game)) => game.connect_form().ok_or_else(|| no_form(game))?,
-        (None, None) => ConnectForm::default(),
-    };
+    let info = client.query(Protocol::Quake3, &arguments.server).await?;
     Ok(Target {
         server: info.peer.to_string(),
         protocol: info.answer.protocol_version,
-        form,
     })
-}
-
-/// The error for servers that answer `status` and not `getinfo`.
-const NO_CONNECT: &str = "a server of Quake 2, QuakeWorld or HexenWorld, whose connect is not \
-                          supported: only that of Quake 3 and the games made from it is";
-
-/// Whether a server that does not answer `getinfo` is one of Quake 2, QuakeWorld or HexenWorld.
-async fn is_sibling(client: &Client, arguments: &Arguments) -> bool {
-    let answers = async |dialect| {
-        let options = QueryOptions::default().with_dialect(dialect);
-        let client = client.clone().with_options(options);
-        let answer = client.query(Protocol::Quake3, &arguments.server).await;
-        answer.is_ok()
-    };
-    // QuakeWorld's servers answer the request of Quake 2 too.
-    let (quake2, hexen_world) =
-        tokio::join!(answers(Dialect::Quake2), answers(Dialect::HexenWorld));
-    quake2 || hexen_world
-}
-
-/// The reason that a game's servers cannot be asked for a slot.
-fn no_form(game: &Game) -> String {
-    format!(
-        "{}: its servers take a form of connect that is not supported",
-        game.name
-    )
 }
 
 fn password() -> Result<String, &'static str> {

@@ -66,8 +66,6 @@ enum Mode {
     Plain,
     /// In plain text and in quotes (Quake3e, CoD4x).
     Quoted,
-    /// In plain text after a NUL (Call of Duty: Black Ops III).
-    BlackOps3,
     /// In plain text after byte 0x02 (Medal of Honor).
     MedalOfHonor,
     /// In plain text after a fifth 0xFF (HexenWorld).
@@ -85,7 +83,6 @@ impl From<Mode> for RconMode {
         match mode {
             Mode::Plain => Self::Plain,
             Mode::Quoted => Self::Quoted,
-            Mode::BlackOps3 => Self::BlackOps3,
             Mode::MedalOfHonor => Self::MedalOfHonor,
             Mode::HexenWorld => Self::HexenWorld,
             #[cfg(feature = "secure-rcon")]
@@ -173,7 +170,7 @@ fn explained(error: &Error, mode: Mode) -> String {
     let modes = match (error.kind(), mode) {
         (ErrorKind::Timeout, Mode::Plain) => {
             "\n  Some servers ignore a password in this form: try --mode quoted (Quake3e, CoD4x), --mode medal-of-honor, \
-             --mode black-ops3, --mode hexen-world, or --mode time or --mode challenge (DarkPlaces, with --features secure-rcon)."
+             --mode hexen-world, or --mode time or --mode challenge (DarkPlaces, with --features secure-rcon)."
         }
         (ErrorKind::Timeout, _) => {
             "\n  Some servers ignore a password in this form: try --mode plain, the default."
@@ -245,7 +242,6 @@ mod tests {
         for (word, expected) in [
             ("plain", RconMode::Plain),
             ("quoted", RconMode::Quoted),
-            ("black-ops3", RconMode::BlackOps3),
             ("medal-of-honor", RconMode::MedalOfHonor),
             ("hexen-world", RconMode::HexenWorld),
             #[cfg(feature = "secure-rcon")]

@@ -2,7 +2,6 @@
 
 use crate::options::Dialect;
 use crate::protocol::Protocol;
-use crate::quake3::ConnectForm;
 use crate::quake3::engines::Profile;
 
 /// A game with its protocol, ports and list servers. See [`Game::find`] and [`Game::all`].
@@ -74,22 +73,6 @@ impl Game {
     /// The query port of a server at the default game port.
     pub fn default_query_port(&self) -> Option<u16> {
         self.query_port.at(self.game_port)
-    }
-
-    /// The form of the `connect` that its servers read in Quake 3's protocol; `None` if it
-    /// cannot be sent, as for Quake 2 and QuakeWorld.
-    ///
-    /// ```
-    /// use queryport::games::Game;
-    /// use queryport::quake3::ConnectForm;
-    ///
-    /// assert_eq!(Game::find("cod2")?.connect_form(), Some(ConnectForm::Plain));
-    /// assert_eq!(Game::find("iw4x")?.connect_form(), None, "it wants an account's signature");
-    /// assert_eq!(Game::find("quake2")?.connect_form(), None, "it has a form of its own");
-    /// # Ok::<(), queryport::games::UnknownGame>(())
-    /// ```
-    pub fn connect_form(&self) -> Option<ConnectForm> {
-        self.profile?.connect
     }
 
     /// The query ports of further servers on a host whose first one has the default port.

@@ -5,7 +5,6 @@
 
 use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
 
-use super::habits::{ConnectForm, Phrase, RconRule, RefusalKind, RefusalReason};
 use super::keys::{Key, Keys, Known};
 use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS};
 use crate::model::{Charset, Colours, Style};
@@ -82,15 +81,6 @@ pub(crate) struct Profile {
     /// How it announces itself to masters.
     #[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "read by masters"))]
     pub(crate) heartbeat: Heartbeat,
-    /// Words with which it refuses a client, in addition to those of [`DEFAULT`].
-    pub(crate) refusals: &'static [Phrase],
-    /// The refusals in lines whose number has a known meaning.
-    pub(crate) refusal_kinds: &'static [RefusalKind],
-    /// How it answers console commands.
-    pub(crate) rcon: RconRule,
-    /// The form of its `connect`; `None` if it cannot be sent.
-    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
-    pub(crate) connect: Option<ConnectForm>,
     /// The sources of the row's facts.
     #[allow(dead_code, reason = "it is for readers")]
     pub(crate) source: &'static str,
@@ -693,36 +683,6 @@ pub(crate) const DEFAULT: Profile = Profile {
         direction_byte: false,
     },
     heartbeat: DARK_PLACES_HEARTBEAT,
-    refusals: &[
-        Phrase::begin("server is full", RefusalReason::ServerFull),
-        Phrase::begin("server full", RefusalReason::ServerFull),
-        Phrase::begin("server uses protocol version", RefusalReason::WrongProtocol),
-        Phrase::begin("no or bad challenge", RefusalReason::BadChallenge),
-        Phrase::begin("invalid challenge", RefusalReason::BadChallenge),
-        Phrase::begin("invalid password", RefusalReason::Password),
-        Phrase::begin("password", RefusalReason::Password),
-        Phrase::begin("banned", RefusalReason::Banned),
-        Phrase::begin("you are banned", RefusalReason::Banned),
-        Phrase::begin("you're banned", RefusalReason::Banned),
-        Phrase::begin("server is for high pings only", RefusalReason::Ping),
-        Phrase::begin("server is for low pings only", RefusalReason::Ping),
-        // The server forgets the challenge (id-Software/Quake-III-Arena, code/server/sv_client.c).
-        Phrase::begin("awaiting cd key authorization", RefusalReason::TryAgain),
-        Phrase::begin("someone is using this cd key", RefusalReason::CdKey),
-        Phrase::begin("server is not a demo server", RefusalReason::WrongGame),
-    ],
-    refusal_kinds: &[],
-    rcon: RconRule {
-        wrong_password: &["bad rconpassword."],
-        wrong_password_begins: &[],
-        no_password: &["no rconpassword set on the server."],
-        refused: &[],
-        line_before: None,
-        before_message: None,
-        is_silent_on_wrong_password: false,
-        is_silent_without_output: false,
-    },
-    connect: Some(ConnectForm::Compressed),
     source: "",
 };
 
@@ -961,13 +921,6 @@ pub(crate) const QUAKE2: Profile = Profile {
         info_line: InfoLine::Columns,
         ..DEFAULT.written
     },
-    rcon: RconRule {
-        wrong_password: &["bad rcon_password."],
-        // Q2PRO's restricted password.
-        refused: &["this command is not permitted."],
-        ..DEFAULT.rcon
-    },
-    connect: None,
     source: "id-Software/Quake-2 server/sv_main.c; yquake2/yquake2 src/game/g_main.c; skullernet/q2pro src/server/main.c",
     ..DEFAULT
 };
@@ -1009,11 +962,6 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
     },
     base_folders: &["qw", "id1"],
     written: DEFAULT.written,
-    rcon: RconRule {
-        // MVDSV's reply to a command that only its administrator may run, and to a banned address.
-        refused: &["command not valid.", "banned."],
-        ..QUAKE2.rcon
-    },
     source: "QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c",
     ..QUAKE2
 };
@@ -1025,7 +973,6 @@ pub(crate) const FTE_QUAKE_WORLD: Profile = Profile {
     game: Some("quake"),
     colours: Colours::Fte,
     bot_prefix: Some("BOT:"),
-    rcon: FTE.rcon,
     source: "fte-team/fteqw engine/server/sv_main.c, engine/client/m_master.c",
     ..QUAKE_WORLD
 };
@@ -1090,15 +1037,6 @@ pub(crate) const QUAKE3E: Profile = Profile {
     name: "Quake3e",
     signatures: &[all(&[Begins(Key::Version, "Q3 1.32e")])],
     limits: QUAKE3E_LIMITS,
-    refusals: &[
-        Phrase::begin("reconnecting, please wait", RefusalReason::TryAgain),
-        Phrase::begin("missing challenge in userinfo", RefusalReason::BadChallenge),
-        Phrase::begin("missing protocol in userinfo", RefusalReason::WrongProtocol),
-    ],
-    rcon: RconRule {
-        is_silent_without_output: true,
-        ..DEFAULT.rcon
-    },
     colours: Colours::Caret,
     people: IOQUAKE3.people,
     source: "ec-/Quake3e code/server/sv_main.c, code/qcommon/q_shared.h",
@@ -1136,7 +1074,6 @@ pub(crate) const IOQUAKE3: Profile = Profile {
     ],
     game: None,
     colours: Colours::CaretAlphanumeric,
-    refusals: &[Phrase::begin("game mismatch", RefusalReason::WrongGame)],
     people: Keys {
         info: PEOPLE,
         ..DEFAULT.people
@@ -1337,10 +1274,6 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
         },
         ..heartbeat("EnemyTerritory-1", Some("et"))
     },
-    refusals: &[Phrase::begin(
-        "protocol mismatch between client and server",
-        RefusalReason::WrongProtocol,
-    )],
     source: "id-Software/Enemy-Territory src/server/sv_main.c, src/game/q_shared.h, bg_public.h; \
              etlegacy/etlegacy src/game/g_etbot_interface.cpp",
     ..DEFAULT
@@ -1360,11 +1293,6 @@ pub(crate) const ET_LEGACY: Profile = Profile {
     name: "ET: Legacy",
     signatures: &[all(&[Begins(Key::Version, "ET Legacy")])],
     game: Some("etlegacy"),
-    rcon: RconRule {
-        wrong_password: &["bad rconpassword"],
-        no_password: &["no rconpassword set on the server"],
-        ..DEFAULT.rcon
-    },
     colours: Colours::EtLegacy,
     people: IOQUAKE3.people,
     source: "etlegacy/etlegacy src/server/sv_main.c, src/qcommon/q_shared.h, src/game/bg_public.h",
@@ -1476,18 +1404,6 @@ pub(crate) const JEDI_OUTCAST: Profile = Profile {
         info_rules: &[PURE, TRUE_JEDI, WEAPONS, FORCE],
         ..DEFAULT.written
     },
-    refusals: &[
-        Phrase::begin("please wait...", RefusalReason::TryAgain),
-        Phrase::begin("incorrect challenge", RefusalReason::BadChallenge),
-        Phrase::begin("reconnect rejected : too soon", RefusalReason::TryAgain),
-        // Names of texts that the client has.
-        Phrase::begin("@@@server_is_full", RefusalReason::ServerFull),
-        Phrase::begin("@@@invalid_escape", RefusalReason::Password),
-    ],
-    rcon: RconRule {
-        no_password: &["no rconpassword set."],
-        ..DEFAULT.rcon
-    },
     source: "mvdevs/jk2mv src/qcommon/q_shared.h, src/server/sv_main.cpp",
     ..DEFAULT
 };
@@ -1532,8 +1448,6 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
     ],
     base_folders: &["base", "basejka"],
     written: JEDI_OUTCAST.written,
-    refusals: JEDI_OUTCAST.refusals,
-    rcon: JEDI_OUTCAST.rcon,
     people: IOQUAKE3.people,
     source: "JACoders/OpenJK shared/qcommon/q_color.h, codemp/server/sv_main.cpp",
     ..DEFAULT
@@ -1584,7 +1498,6 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
         team_match(4, "Capture the Flag", CAPTURES),
     ],
     base_folders: &["baseef"],
-    connect: Some(ConnectForm::Plain),
     people: IOQUAKE3.people,
     source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c; \
              UberGames/rpgxEF code/base_game/bg_public.h",
@@ -1620,16 +1533,6 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
         direction_byte: true,
         ..DEFAULT.written
     },
-    // The reason of the key server follows in the next line.
-    refusals: &[
-        Phrase::begin("server rejected connection:", RefusalReason::CdKey),
-        Phrase::begin("requires medal of honor", RefusalReason::WrongGame),
-        Phrase::begin(
-            "the multiplayer demo can not connect",
-            RefusalReason::WrongGame,
-        ),
-    ],
-    connect: Some(ConnectForm::DirectionByte),
     source: "openmoh/openmohaa code/server/sv_main.c, code/gamespy/sv_gamespy.c, \
              code/qcommon/q_shared.h, bg_public.h",
     ..DEFAULT
@@ -1658,19 +1561,6 @@ pub(crate) const COD1: Profile = Profile {
         info_rules: &[PURE, HW, COD_EXTENDED],
         ..DEFAULT.written
     },
-    // Names of texts that the client has.
-    refusals: &[
-        Phrase::begin("exe_serverisfull", RefusalReason::ServerFull),
-        Phrase::begin("exe_bad_challenge", RefusalReason::BadChallenge),
-        Phrase::begin("exe_err_high_ping_only", RefusalReason::Ping),
-        Phrase::begin("exe_err_low_ping_only", RefusalReason::Ping),
-        Phrase::begin("exe_err_bad_cdkey", RefusalReason::CdKey),
-        Phrase::begin("exe_err_cdkey_in_use", RefusalReason::CdKey),
-        Phrase::begin("exe_server_is_different_ver", RefusalReason::WrongProtocol),
-        Phrase::begin("exe_err_banned", RefusalReason::Banned),
-        Phrase::within("permanently banned", RefusalReason::Banned),
-        Phrase::within("temporarily banned", RefusalReason::Banned),
-    ],
     source: "xtnded/codextended sv_main.c; captured",
     ..DEFAULT
 };
@@ -1692,7 +1582,6 @@ pub(crate) const WORLD_AT_WAR: Profile = Profile {
     name: "World at War",
     signatures: &[all(&[Begins(Key::Gamename, "Call of Duty: World at War")])],
     game: Some("codwaw"),
-    connect: None,
     source: "captured",
     ..COD1
 };
@@ -1712,12 +1601,6 @@ pub(crate) const COD2: Profile = Profile {
         ..COD1.password
     },
     base_folders: &["main"],
-    rcon: RconRule {
-        wrong_password: &["invalid password."],
-        no_password: &["the server must set 'rcon_password'"],
-        ..DEFAULT.rcon
-    },
-    connect: Some(ConnectForm::Plain),
     heartbeat: call_of_duty("COD-2", "cod2"),
     source: "voron00/CoD2rev_Server src/server/sv_main_mp.cpp, src/universal/q_shared.cpp, src/qcommon/qcommon.h",
     ..COD1
@@ -1728,7 +1611,6 @@ pub(crate) const COD4: Profile = Profile {
     name: "Call of Duty 4",
     signatures: &[all(&[Is(Key::Gamename, "Call of Duty 4")])],
     game: Some("cod4mw"),
-    connect: Some(ConnectForm::Plain),
     heartbeat: call_of_duty("COD-4", "cod4mw"),
     source: "captured; callofduty4x/CoD4x_Server src/sv_main.c",
     ..COD1
@@ -1741,27 +1623,9 @@ pub(crate) const COD4X: Profile = Profile {
         all(&[Begins(Key::Version, "CoD4 X")]),
         all(&[Has(Key::Build), Begins(Key::ShortVersion, "x")]),
     ],
-    refusals: &[
-        Phrase::within("players wait before you", RefusalReason::Queued),
-        Phrase::begin(
-            "this server requires protocol version",
-            RefusalReason::WrongProtocol,
-        ),
-        Phrase::begin("bad subversion", RefusalReason::WrongProtocol),
-        Phrase::begin(
-            "this server has set a join-password",
-            RefusalReason::Password,
-        ),
-        Phrase::begin("reconnect limit in effect", RefusalReason::TryAgain),
-    ],
     password: Password {
         left_out_if_none: Replies::Status,
         ..COD4.password
-    },
-    rcon: RconRule {
-        wrong_password: &["bad rcon"],
-        no_password: &["no rconpassword set on server or password is shorter"],
-        ..DEFAULT.rcon
     },
     written: Written {
         info_rules: &[PURE, HW, BUILD, SHORT_VERSION],
@@ -1792,11 +1656,6 @@ pub(crate) const IW4X: Profile = Profile {
     clients: Clients::People,
     password: PRIVATE,
     info_slots: InfoSlots::All,
-    rcon: RconRule {
-        is_silent_on_wrong_password: true,
-        ..DEFAULT.rcon
-    },
-    connect: None,
     heartbeat: heartbeat("IW4", Some("IW4")),
     source: "iw4x/iw4x-client src/Components/Modules/Party.cpp, ServerInfo.cpp, TextRenderer.cpp, \
              Dedicated.cpp",
@@ -1813,7 +1672,6 @@ pub(crate) const IW5: Profile = Profile {
     game: Some("iw5"),
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
-    connect: None,
     source: "ahmad009/IW5M-1.9 Steam/GSServer.cpp",
     ..DEFAULT
 };
@@ -1831,12 +1689,6 @@ pub(crate) const IW6X: Profile = Profile {
         ..DEFAULT.dedicated
     },
     info_slots: InfoSlots::All,
-    rcon: RconRule {
-        wrong_password: &["invalid rcon password"],
-        before_message: Some(b' '),
-        ..DEFAULT.rcon
-    },
-    connect: None,
     heartbeat: heartbeat("IW6", Some("IW6")),
     source: "HeartbeatingForCenturies/iw6x-client src/client/component/party.cpp, colors.cpp; \
              Ezz-lol/boiii-free getinfo.cpp",
@@ -1850,10 +1702,6 @@ pub(crate) const S1X: Profile = Profile {
     game: Some("s1x"),
     colours: Colours::AdvancedWarfare,
     heartbeat: heartbeat("S1", Some("S1")),
-    rcon: RconRule {
-        before_message: None,
-        ..IW6X.rcon
-    },
     source: "HeartbeatingForCenturies/s1x-client src/client/component/party.cpp, rcon.cpp, colors.cpp",
     ..IW6X
 };
@@ -1865,7 +1713,6 @@ pub(crate) const H1: Profile = Profile {
     game: Some("h1"),
     colours: Colours::AdvancedWarfare,
     heartbeat: heartbeat("H1", Some("H1")),
-    rcon: IW7.rcon,
     source: "auroramod/h1-mod src/client/component/party.cpp, rcon.cpp",
     ..IW6X
 };
@@ -1876,10 +1723,6 @@ pub(crate) const BOIII: Profile = Profile {
     signatures: &[all(&[Is(Key::Gamename, "T7")])],
     game: Some("t7x"),
     heartbeat: heartbeat("T7", Some("T7")),
-    rcon: RconRule {
-        is_silent_on_wrong_password: true,
-        ..DEFAULT.rcon
-    },
     source: "Ezz-lol/boiii-free src/client/component/getinfo.cpp, rcon.cpp",
     ..IW6X
 };
@@ -1889,11 +1732,6 @@ pub(crate) const IW7: Profile = Profile {
     name: "iw7-mod",
     signatures: &[all(&[Is(Key::Gamename, "IW7")])],
     game: Some("iw7mod"),
-    rcon: RconRule {
-        wrong_password: &["invalid rcon password"],
-        refused: &["invalid rcon request"],
-        ..DEFAULT.rcon
-    },
     colours: Colours::InfiniteWarfare,
     heartbeat: heartbeat("IW7", Some("IW7")),
     source: "auroramod/iw7-mod src/client/component/party.cpp, colors.cpp",
@@ -1927,10 +1765,6 @@ pub(crate) const TREMULOUS_13: Profile = Profile {
         all(&[Is(Key::Gamename, "Tremulous")]),
     ],
     colours: Colours::Tremulous13,
-    refusals: &[Phrase::begin(
-        "server uses either protocol version",
-        RefusalReason::WrongProtocol,
-    )],
     written: Written {
         info_name: Some("Tremulous"),
         ..DEFAULT.written
@@ -1951,17 +1785,6 @@ pub(crate) const DAEMON: Profile = Profile {
     limits: TextLimits::NONE,
     colours: Colours::Daemon,
     clients: Clients::People,
-    refusals: ENEMY_TERRITORY.refusals,
-    rcon: RconRule {
-        wrong_password: &["bad password"],
-        no_password: &[
-            "no rcon.server.password set on the server",
-            "rcon.server.password not set",
-        ],
-        is_silent_without_output: true,
-        ..DEFAULT.rcon
-    },
-    connect: Some(ConnectForm::Escaped),
     heartbeat: Heartbeat {
         sign_off: Some("Unvanquished-dead"),
         info_names: &["unv"],
@@ -2009,16 +1832,6 @@ pub(crate) const DARK_PLACES: Profile = Profile {
         challenge: Challenge::Characters,
         ..DEFAULT.written
     },
-    refusals: &[
-        Phrase::begin("wrong game version", RefusalReason::WrongProtocol),
-        Phrase::begin("wrong game protocol", RefusalReason::WrongProtocol),
-        Phrase::begin("error: protocol mismatch", RefusalReason::WrongProtocol),
-    ],
-    rcon: RconRule {
-        wrong_password_begins: &["server denied rcon access to"],
-        ..DEFAULT.rcon
-    },
-    connect: Some(ConnectForm::InfoString),
     source: "xonotic/darkplaces netconn.c, gl_draw.c, common.c",
     ..DEFAULT
 };
@@ -2034,12 +1847,6 @@ pub(crate) const FTE: Profile = Profile {
     score_limit: QUAKE_WORLD.score_limit,
     password: QUAKE_WORLD.password,
     base_folders: &["id1", "qw", "fte"],
-    rcon: RconRule {
-        is_silent_on_wrong_password: true,
-        is_silent_without_output: true,
-        ..DEFAULT.rcon
-    },
-    connect: None,
     source: "fte-team/fteqw engine/server/sv_main.c, engine/common/common.c",
     ..DARK_PLACES
 };
@@ -2078,25 +1885,6 @@ pub(crate) const WARSOW: Profile = Profile {
         challenge: Challenge::Number,
         ..DEFAULT.written
     },
-    refusals: &[
-        Phrase::begin(
-            "server and client don't have the same version",
-            RefusalReason::WrongProtocol,
-        ),
-        Phrase::begin("bad challenge", RefusalReason::BadChallenge),
-        Phrase::begin("no challenge for address", RefusalReason::BadChallenge),
-        Phrase::begin("server is version", RefusalReason::WrongProtocol),
-    ],
-    refusal_kinds: &[RefusalKind {
-        number: "1",
-        reason: RefusalReason::Password,
-    }],
-    rcon: RconRule {
-        wrong_password: &["bad rcon_password."],
-        line_before: Some("rcon packet "),
-        ..DEFAULT.rcon
-    },
-    connect: Some(ConnectForm::Arguments),
     source: "Warsow/qfusion source/server/sv_main.cpp; viciious/qfusion source/gameshared/q_shared.c",
     ..DEFAULT
 };
@@ -2120,11 +1908,6 @@ pub(crate) const QFUSION: Profile = Profile {
     game: None,
     ..WARSOW
 };
-
-/// The pairs of a [`ConnectForm::InfoString`] that name the protocol (xonotic/darkplaces,
-/// netconn.c).
-pub(crate) const INFO_STRING_PROTOCOL: [(&str, &str); 2] =
-    [("protocol", "darkplaces 3"), ("protocols", "DP7")];
 
 /// How servers announce themselves to a master.
 #[derive(Debug, Clone, Copy)]
@@ -2220,7 +2003,6 @@ mod tests {
         for heartbeat in HEARTBEATS {
             listing.value("heartbeat", heartbeat);
         }
-        listing.value("pairs of an infostring", &INFO_STRING_PROTOCOL);
         listing.value("teams of qcstatus", &QCSTATUS_TEAMS);
         listing.value("teams of a match score", &MATCH_SCORE_TEAMS);
         listing.value("red and blue", &RED_AND_BLUE);

@@ -239,7 +239,6 @@ mod connect;
 pub(crate) mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
-pub(crate) mod habits;
 #[cfg(feature = "serve")]
 mod info_line;
 #[cfg_attr(
@@ -267,13 +266,12 @@ pub(crate) mod wire;
 pub use answer::Answer;
 pub use client::StatusQuery;
 pub use connect::{ConnectQuery, Connected, huffman};
-pub use habits::{ConnectForm, RefusalReason};
 pub use rcon::{Password, RconAnswer, RconError, RconMode, RconQuery};
 pub use refusal::Refusal;
 #[cfg(feature = "serve")]
 pub use server::{respond, verify_challenge};
 pub use wire::list::GetServers;
 pub use wire::{
-    Command, ConnectArguments, ConnectRequest, Form, InfoString, PlayerLine, QuakeWorldLine,
+    Command, ConnectRequest, Form, InfoString, PlayerLine, QuakeWorldLine,
     RconRequest, Reply, Request, Response, SecureRconRequest,
 };

@@ -17,9 +17,7 @@
 //! [`Charset::Quake`]. FTE's datagrams are the same (fte-team/fteqw, engine/server/sv_send.c), so
 //! nothing tells the engines apart, and FTE's colour codes stay in the text.
 //!
-//! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and
-//! `FF FF FF FF 01 text` (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js). Medal of Honor
-//! has byte 02 before the word of the request, and 01 before that of the reply; its servers accept
+//! Medal of Honor has byte 02 before the word of the request, and 01 before that of the reply; its servers accept
 //! any byte in place of 02 (openmoh/openmohaa, code/server/sv_main.c). HexenWorld's packets begin
 //! with a fifth FF, as its status does (gamedig/node-gamedig, protocols/hexen2.js).
 //!
@@ -37,10 +35,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use md4::Md4;
 use thiserror::Error;
 
-use super::engines::{self, Profile};
-use super::habits::RconRule;
+use super::engines;
 use super::refusal::Refusal;
-use super::wire::line::{self, TO_CLIENT};
+use super::wire::line;
 use super::wire::reply::Reply;
 use super::wire::request::{Command, RconRequest, Request};
 #[cfg(feature = "secure-rcon")]
@@ -48,7 +45,6 @@ use super::wire::request::{MAC, SecureRconRequest};
 use crate::error::{EncodeError, ErrorKind, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Colours, Style, Text, TextRef};
-use crate::options::Engine;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// The form in which the password is sent to the server.
@@ -61,14 +57,12 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum RconMode {
-    /// In plain text: every server except those of Medal of Honor, Black Ops III and HexenWorld.
+    /// In plain text: every server except those of Medal of Honor and HexenWorld.
     #[default]
     Plain,
     /// In plain text and quotes, so that it may hold spaces: Quake3e, CoD4x. See
     /// [`RconRequest::quoted`].
     Quoted,
-    /// In plain text, after a NUL in place of the word `rcon`: Call of Duty: Black Ops III.
-    BlackOps3,
     /// In plain text, after byte 0x02, the direction: Medal of Honor.
     MedalOfHonor,
     /// In plain text, after a fifth 0xFF: HexenWorld.
@@ -87,7 +81,7 @@ impl RconMode {
     const fn is_signed(self) -> bool {
         !matches!(
             self,
-            Self::Plain | Self::Quoted | Self::BlackOps3 | Self::MedalOfHonor | Self::HexenWorld
+            Self::Plain | Self::Quoted | Self::MedalOfHonor | Self::HexenWorld
         )
     }
 }
@@ -150,8 +144,7 @@ struct Nonce {
 #[derive(Debug, Clone, Default)]
 struct Output {
     text: Vec<u8>,
-    /// Where the text of each datagram begins.
-    starts: Vec<usize>,
+    datagrams: u16,
     /// The console that wrote it.
     console: Console,
 }
@@ -190,8 +183,8 @@ impl Console {
     fn style(self) -> Style {
         match self {
             Self::Print => engines::DEFAULT.style(),
-            Self::DarkPlaces => Profile::of_engine(Engine::DarkPlaces).style(),
-            Self::QuakeWorld => Profile::of_engine(Engine::QuakeWorld).style(),
+            Self::DarkPlaces => engines::DARK_PLACES.style(),
+            Self::QuakeWorld => engines::QUAKE_WORLD.style(),
         }
     }
 }
@@ -289,9 +282,6 @@ impl RconQuery {
         }
         #[cfg(not(feature = "secure-rcon"))]
         let _ = nonce;
-        if self.mode == RconMode::BlackOps3 {
-            return line::put(Some(0), &[password, b" ", command].concat(), out);
-        }
         let rcon = Command::Rcon(RconRequest {
             password,
             command,
@@ -303,21 +293,6 @@ impl RconQuery {
             ..Request::new(rcon)
         }
         .put(out);
-    }
-
-    fn read<'a>(&self, datagram: &'a [u8]) -> Result<Reply<'a>, ParseError> {
-        let marked = line::marked(datagram)?;
-        let is_black_ops3 =
-            self.mode == RconMode::BlackOps3 && marked.fifth_byte == Some(TO_CLIENT);
-        if is_black_ops3 {
-            // The text follows the byte at once, and may begin with any word. Medal of Honor has
-            // `print` there.
-            return Ok(Reply::Print {
-                text: marked.text,
-                dark_places: false,
-            });
-        }
-        Reply::parse(datagram)
     }
 
     /// Handles a reply while the challenge is requested.
@@ -366,12 +341,12 @@ impl RconQuery {
     fn add(&mut self, mut output: Output, text: &[u8]) -> Verdict<Answered> {
         let text = output.console.text(text);
         let length = output.text.len().saturating_add(text.len());
-        let is_cut = output.starts.len() >= self.limits.max_fragments()
+        let is_cut = usize::from(output.datagrams) >= self.limits.max_fragments()
             || length > self.limits.max_answer_bytes();
         if is_cut {
             return Verdict::Done(Ok(output.finish(is_cut)));
         }
-        output.starts.push(output.text.len());
+        output.datagrams = output.datagrams.saturating_add(1);
         output.text.extend_from_slice(text);
         self.state = State::Output(output);
         Verdict::Partial(Wait::Quiet)
@@ -380,50 +355,12 @@ impl RconQuery {
 
 impl Output {
     /// The answer. `is_cut`: a limit or the deadline came before a silence of the server.
-    fn finish(mut self, is_cut: bool) -> RconAnswer {
-        self.remove_separators();
+    fn finish(self, is_cut: bool) -> RconAnswer {
         RconAnswer {
-            datagrams: u16::try_from(self.starts.len()).unwrap_or(u16::MAX),
+            datagrams: self.datagrams,
             text: Text::new(self.text, self.console.style()),
             is_cut,
         }
-    }
-
-    /// Removes the byte before each message, if each datagram holds one message of the console.
-    ///
-    /// It does so if all datagrams begin with the byte, and one before the last is too short to be
-    /// a piece of a longer text.
-    fn remove_separators(&mut self) {
-        /// No known server cuts a text into pieces of fewer bytes (id-Software/RTCW-MP,
-        /// src/server/sv_main.c).
-        const MIN_PIECE: usize = 239;
-        let pieces: Vec<&[u8]> = self.pieces().collect();
-        let Some((_, before_last)) = pieces.split_last() else {
-            return;
-        };
-        let has_whole_messages = before_last.iter().any(|piece| piece.len() < MIN_PIECE);
-        if !has_whole_messages {
-            return;
-        }
-        let begins_all =
-            |separator: u8| pieces.iter().all(|piece| piece.first() == Some(&separator));
-        let mut separators = engines::ALL
-            .iter()
-            .filter_map(|profile| profile.rcon.before_message);
-        if separators.any(begins_all) {
-            let messages = pieces.iter().filter_map(|piece| piece.get(1..));
-            self.text = messages.collect::<Vec<_>>().concat();
-        }
-    }
-
-    /// The text of each datagram.
-    fn pieces(&self) -> impl Iterator<Item = &[u8]> {
-        let ends = self.starts.iter().skip(1).copied();
-        let ends = ends.chain([self.text.len()]);
-        self.starts
-            .iter()
-            .zip(ends)
-            .filter_map(|(start, end)| self.text.get(*start..end))
     }
 }
 
@@ -454,7 +391,7 @@ impl Conversation for RconQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answered> {
-        let reply = match self.read(datagram) {
+        let reply = match Reply::parse(datagram) {
             Ok(reply) => reply,
             Err(error) => return Verdict::Rejected(error),
         };
@@ -563,10 +500,8 @@ pub enum RconError {
     /// A [`Session`](crate::session::Session) of [`RconQuery`] fails with
     /// [`QueryError::Timeout`](crate::QueryError::Timeout) instead.
     #[error(
-        "no answer to rcon: the server is down, or limits its answers; {} send none to a wrong password, {} none \
-         where a command prints nothing",
-        engines_that(|rule| rule.is_silent_on_wrong_password),
-        engines_that(|rule| rule.is_silent_without_output)
+        "no answer to rcon: the server is down, or limits its answers; some send none to a wrong \
+         password, or to a command that prints nothing"
     )]
     Timeout,
 }
@@ -587,29 +522,13 @@ impl RconError {
         if text.len() > MAX_ERROR {
             return None;
         }
-        let line = single_line(text)?;
-        let rows = || engines::ALL.iter().chain(&engines::SIBLINGS);
-        let rules = || rows().map(|profile| &profile.rcon);
-        let is_wrong = |rule: &RconRule| {
-            let is_whole = rule.wrong_password.contains(&&*line);
-            let mut begins = rule.wrong_password_begins.iter();
-            is_whole || begins.any(|begin| line.starts_with(begin))
-        };
-        let has_none = |rule: &RconRule| {
-            let mut begins = rule.no_password.iter();
-            begins.any(|begin| line.starts_with(begin))
-        };
-        if rules().any(is_wrong) {
+        let line = last_line(text);
+        let is_wrong_password = WRONG_PASSWORD.contains(&&*line) || line.starts_with(DENIED);
+        if is_wrong_password {
             return Some(Self::BadPassword);
         }
-        if rules().any(has_none) {
-            return Some(Self::NoPassword);
-        }
-        if rules().any(|rule| rule.refused.contains(&&*line)) {
-            let refusal = Refusal::new(Bytes::copy_from_slice(text));
-            return Some(Self::Refused(refusal));
-        }
-        None
+        let has_no_password = NO_PASSWORD.iter().any(|begin| line.starts_with(begin));
+        has_no_password.then_some(Self::NoPassword)
     }
 
     /// The error for a text that is a refusal, in any words.
@@ -619,33 +538,39 @@ impl RconError {
     }
 }
 
-/// The names of the engines with a habit.
-fn engines_that(have: fn(&RconRule) -> bool) -> String {
-    let names = engines::ALL
-        .iter()
-        .filter(|profile| have(&profile.rcon))
-        .map(|profile| profile.name);
-    names.collect::<Vec<_>>().join(", ")
-}
+/// Whole lines that refuse a password, in lower case (id-Software/Quake-III-Arena,
+/// code/server/sv_main.c; etlegacy/etlegacy, src/server/sv_main.c; id-Software/Quake-2,
+/// server/sv_conless.c; voron00/CoD2rev_Server, src/server/sv_main_mp.cpp;
+/// callofduty4x/CoD4x_Server, src/sv_main.c; auroramod/iw7-mod, src/client/component/rcon.cpp;
+/// DaemonEngine/Daemon, src/engine/server/sv_main.cpp).
+const WRONG_PASSWORD: [&str; 7] = [
+    "bad rconpassword.",
+    "bad rconpassword",
+    "bad rcon_password.",
+    "invalid password.",
+    "bad rcon",
+    "invalid rcon password",
+    "bad password",
+];
+/// The beginning of such a line that ends with an address (xonotic/darkplaces, netconn.c).
+const DENIED: &str = "server denied rcon access to ";
+/// Beginnings of lines of servers without a password, in lower case, from the same sources.
+const NO_PASSWORD: [&str; 4] = [
+    "no rconpassword set",
+    "the server must set 'rcon_password'",
+    "no rcon.server.password set",
+    "rcon.server.password not set",
+];
 
-/// The one line of a text without colour codes, in lower case; `None` for several. A line before an
-/// error is left out.
-fn single_line(text: &[u8]) -> Option<String> {
+/// The last line of a text, without colour codes and in lower case. Some servers write a line about
+/// the request before it (Warsow/qfusion, source/server/sv_main.cpp).
+fn last_line(text: &[u8]) -> String {
     let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
-    let precedes_error = |line: &str| {
-        let mut begins = engines::ALL
-            .iter()
-            .filter_map(|profile| profile.rcon.line_before);
-        begins.any(|begin| line.starts_with(begin))
-    };
     let lines = text.split(|&byte| byte == b'\n').map(|line| {
         let plain = TextRef::new(line, style).plain();
         plain.trim().to_lowercase()
     });
-    let mut lines = lines.filter(|line| !line.is_empty() && !precedes_error(line));
-    let line = lines.next()?;
-    let is_only = lines.next().is_none();
-    is_only.then_some(line)
+    lines.rev().find(|line| !line.is_empty()).unwrap_or_default()
 }
 
 /// A password. `Debug` does not show it.
@@ -873,32 +798,6 @@ mod tests {
         }
     }
 
-    /// RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js.
-    #[test]
-    fn black_ops_3_has_a_nul_for_the_word_and_no_word_before_the_text() {
-        let new = |password: &str| {
-            let password = Password::new(password);
-            RconQuery::new(password, "status", RconMode::BlackOps3, &Limits::default())
-        };
-        assert!(new("two words").is_err(), "it ends at the space");
-        let (mut query, mut out) = (new("secret").unwrap(), Vec::new());
-        query.request(&mut out);
-        assert_eq!(out, b"\xff\xff\xff\xff\0secret status");
-        assert_eq!(
-            query.receive(b"\xff\xff\xff\xff\x01num score ping xuid\n"),
-            Verdict::Partial(Wait::Quiet)
-        );
-        query.receive(b"\xff\xff\xff\xff\x01  0     0   12 1\n");
-        query.receive(b"\xff\xff\xff\xff\x01print what");
-        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
-            panic!()
-        };
-        assert_eq!(
-            answer.text.decoded(),
-            "num score ping xuid\n  0     0   12 1\nprint what"
-        );
-    }
-
     /// openmoh/openmohaa, code/server/sv_main.c: the server skips the byte after the mark, with any
     /// value.
     #[test]
@@ -1001,46 +900,6 @@ mod tests {
         assert_eq!(refusal.text.raw(), b"Invalid command");
     }
 
-    /// HeartbeatingForCenturies/iw6x-client, src/client/component/rcon.cpp: a datagram holds one
-    /// message of the console.
-    #[test]
-    fn a_space_before_each_message_is_left_out() {
-        let collect = |bodies: &[&str]| {
-            let mut query = query();
-            for body in bodies {
-                query.receive(&[b"\xff\xff\xff\xffprint\n", body.as_bytes()].concat());
-            }
-            let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
-                panic!()
-            };
-            String::from_utf8(answer.text.raw().to_vec()).unwrap()
-        };
-        assert_eq!(
-            collect(&[" map: x\n", " num score\n", "  0  12\n"]),
-            "map: x\nnum score\n 0  12\n"
-        );
-        // Pieces of one text; a later one begins with a space by chance.
-        let long = format!(" {}", "x".repeat(1006));
-        assert_eq!(collect(&[&long, " y\n"]), format!("{long} y\n"));
-        let piece = |length: usize| format!(" {}", "x".repeat(length - 1));
-        for (length, is_message) in [(238, true), (239, false)] {
-            let first = piece(length);
-            let output = collect(&[&first, " y\n"]);
-            assert_eq!(output == format!("{first} y\n"), !is_message, "{length}");
-        }
-        assert_eq!(collect(&[" S  sv_hostname\n"]), " S  sv_hostname\n");
-        assert_eq!(collect(&[" a\n", "b\n"]), " a\nb\n");
-    }
-
-    #[test]
-    fn silent_engines_are_named() {
-        assert_eq!(
-            RconError::Timeout.to_string(),
-            "no answer to rcon: the server is down, or limits its answers; IW4x, BOIII, FTE send none \
-             to a wrong password, FTE, Daemon, Quake3e none where a command prints nothing"
-        );
-    }
-
     #[test]
     fn lost_and_repeated_pieces_are_not_noticed() {
         let answer = |bodies: &[&[u8]], remaining| {
@@ -1105,8 +964,7 @@ mod tests {
         assert!(answer.is_cut);
     }
 
-    /// Each is recorded from a server, or a format string in the source that the engine's row
-    /// names.
+    /// Each is recorded from a server, or a format string in one of the sources.
     #[test]
     fn known_error_texts() {
         for text in [
@@ -1145,17 +1003,9 @@ mod tests {
             );
         }
         for text in [
-            "Invalid RCon request",
-            "This command is not permitted.\n",
-            "Command not valid.\n",
-            "\nbanned.\n",
-        ] {
-            let error = RconError::from_text(text.as_bytes());
-            assert!(matches!(error, Some(RconError::Refused(_))), "{text}");
-        }
-        for text in [
             "",
             "map: q3dm17\n",
+            "Command not valid.\n",
             "Bad rconpassword. And more of what a command prints\n",
         ] {
             assert_eq!(RconError::from_text(text.as_bytes()), None, "{text}");

@@ -133,16 +133,10 @@ WRONG = [(f"{program} --no-such-option", 2) for program in (
 # A full server of Quake 3, by the first word of a request.
 FULL = {b"getinfo": b"infoResponse\n\\protocol\\68\\gamename\\Quake3Arena", b"getchallenge": b"challengeResponse 5",
         b"connect": b"print\nServer is full.\n"}
-NO_CONNECT = b"a server of Quake 2, QuakeWorld or HexenWorld, whose connect is not supported"
-NO_FORM = b": its servers take a form of connect that is not supported"
 # Servers, the exit status of `connect`, and what it prints.
 CONNECTIONS = [
     (FULL | {b"connect": b"connectResponse"}, 0, b" accepted Ann: challenge 5, qport "),
     (FULL, 1, b": the server refused: "),
-    ({b"status": b"print\n\\mapname\\q2dm1\\hostname\\A server of Quake 2\n"}, 1, NO_CONNECT),
-    ({b"status": b"n\\map\\dm3\\*version\\MVDSV 1.0\\hostname\\A server of QuakeWorld\n"}, 1, NO_CONNECT),
-    ({b"getinfo": b"infoResponse\n\\gamename\\IW4\\isPrivate\\0"}, 1, b"Call of Duty: Modern Warfare 2" + NO_FORM),
-    ({b"getinfo": b"infoResponse\n\\gamename\\FTE-Quake\\protocol\\3wnd"}, 1, b"FTE QuakeWorld" + NO_FORM),
 ]
 
 LOOKUPS = ["scan NAMES", "scan --master some.example", "browser --plain NAMES", "monitor --listen 127.0.0.1:0 quake3 some.example",

@@ -134,8 +134,6 @@ def answers(engine, port):
         game, map_name, mode, password = GAMES[engine], f"dm/{LEVEL}", ["--mode", "medal-of-honor"], None
     rcon = ["rcon", *mode, address, "status"]
     connect = ["connect", address, "--name", player, "--game", GAME_NAMES.get(engine, "wolfmp")]
-    if engine in DIRECTION:
-        connect += ["--form", "direction-byte"]
     connect += [word for pair in USERINFO[engine] for word in ("--set", pair)]
     said = {
         "refusal": run(*connect),

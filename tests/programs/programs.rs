@@ -441,7 +441,6 @@ fn an_incomplete_answer_of_the_console_has_an_exit_status_of_its_own() {
     for mode in [
         "quoted",
         "medal-of-honor",
-        "black-ops3",
         "time",
         "challenge",
     ] {

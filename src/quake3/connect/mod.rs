@@ -16,13 +16,11 @@ pub mod huffman;
 
 use bytes::{BufMut, Bytes};
 
-use super::engines;
-use super::habits::ConnectForm;
 use super::refusal::Refusal;
 use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
 use super::wire::line::{MARK, next_word};
 use super::wire::reply::{Reply, is_flag};
-use super::wire::request::{Command, ConnectArguments, ConnectRequest, Request};
+use super::wire::request::{Command, ConnectRequest, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::model::Verification;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
@@ -33,10 +31,12 @@ const MAX_PACKET: usize = 2048;
 /// Longest message of the engines, in bytes (`MAX_MSGLEN`).
 const MAX_MESSAGE: usize = 16_384;
 
-/// Bytes of the userinfo that the query's own pairs need: `protocol` or `protocols`, `qport`,
-/// `challenge`.
+/// The default protocol number: that of Quake III Arena 1.32.
+const DEFAULT_PROTOCOL: u32 = 68;
+
+/// Bytes of the userinfo that the query's own pairs need: `protocol`, `qport`, `challenge`.
 const RESERVED: usize = 100;
-/// Longest pair of `challenge`, in bytes: the longest known challenges have sixteen bytes (Daemon).
+/// Longest pair of `challenge`, in bytes.
 const MAX_CHALLENGE_PAIR: usize = 59;
 
 /// Reserves a player slot: `getchallenge`, then `connect`.
@@ -44,8 +44,10 @@ const MAX_CHALLENGE_PAIR: usize = 59;
 /// The server keeps the slot until the client has been silent for some minutes. A client can leave
 /// earlier only with the in-game protocol, which is not part of this crate.
 ///
-/// The form of the request depends on the engine, see [`ConnectForm`]. For most engines the
-/// server's challenge shows it; set it for the others with [`Self::with_form`].
+/// This is the request of Quake III Arena and the games on its engine, such as OpenArena, Urban
+/// Terror, Enemy Territory and Jedi Academy. DarkPlaces, Warsow, Medal of Honor, Elite Force,
+/// Unvanquished and Call of Duty from the second on have other forms, which are not supported, nor
+/// are those of Quake 2 and QuakeWorld.
 ///
 /// A server of this crate has no player slots and refuses.
 ///
@@ -82,7 +84,6 @@ pub struct ConnectQuery {
     userinfo: InfoStringBuilder,
     protocol: Option<u32>,
     qport: u16,
-    form: ConnectForm,
     state: State,
 }
 
@@ -95,8 +96,6 @@ enum State {
     Connect {
         /// The server's challenge.
         challenge: Bytes,
-        /// The form of the request, never [`ConnectForm::Detect`].
-        form: ConnectForm,
     },
 }
 
@@ -116,7 +115,6 @@ impl ConnectQuery {
             userinfo: InfoStringBuilder::new(MAX_INFO_STRING.saturating_sub(RESERVED)),
             protocol: None,
             qport: u16::from_le_bytes([a, b]),
-            form: ConnectForm::Detect,
             state: State::Challenge,
         }
     }
@@ -127,11 +125,8 @@ impl ConnectQuery {
         with_game(game: &str) game = Some(game.as_bytes().to_vec());
 
         /// The protocol number to request. Default: the number in the server's challenge reply,
-        /// else 68, or 22 for Warsow.
+        /// else 68.
         with_protocol(protocol: u32) protocol = Some(protocol);
-
-        /// The form of the request; default [`ConnectForm::Detect`].
-        with_form(form: ConnectForm) form = form;
     }
 
     /// Adds a pair to the userinfo, such as `name`, `rate`, `snaps`, `model` or `password`.
@@ -155,84 +150,30 @@ impl ConnectQuery {
 
     fn put_getchallenge(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let client = Some(&self.client[..]);
-        let request_for = |game| Request {
-            direction_byte: self.form == ConnectForm::DirectionByte,
-            ..Request::new(Command::GetChallenge { client, game })
-        };
+        let request_for = |game| Request::new(Command::GetChallenge { client, game });
         let named = request_for(self.game.as_deref()).encode(out);
         // A name that is not a single word was not written.
         named.or_else(|_| request_for(None).encode(out))
     }
 
-    fn put_connect(
-        &self,
-        challenge: &[u8],
-        form: ConnectForm,
-        out: &mut Vec<u8>,
-    ) -> Result<(), EncodeError> {
-        let protocol = self.protocol.unwrap_or_else(|| form.default_protocol());
-        let protocol = protocol.to_string();
+    fn put_connect(&self, challenge: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let protocol = self.protocol.unwrap_or(DEFAULT_PROTOCOL).to_string();
         let qport = self.qport.to_string();
-        let userinfo = self.userinfo_for(form, challenge, &protocol, &qport)?;
+        let mut userinfo = self.userinfo.clone();
+        userinfo.limit = MAX_INFO_STRING;
+        userinfo.push(b"protocol", protocol.as_bytes())?;
+        userinfo.push(b"qport", qport.as_bytes())?;
+        userinfo.push(b"challenge", challenge)?;
         let mut packed = Vec::new();
-        let connect = match form {
-            ConnectForm::InfoString => ConnectRequest::InfoString(&userinfo),
-            ConnectForm::Plain => ConnectRequest::Quoted(&userinfo),
-            ConnectForm::Arguments => ConnectRequest::Arguments(ConnectArguments {
-                version: protocol.as_bytes(),
-                port: qport.as_bytes(),
-                challenge,
-                userinfo: &userinfo,
-                further: b" 0",
-            }),
-            ConnectForm::Escaped => {
-                ConnectRequest::pack(&escape(&userinfo), &mut packed)?;
-                ConnectRequest::Compressed(&packed)
-            }
-            ConnectForm::Compressed | ConnectForm::DirectionByte | ConnectForm::Detect => {
-                ConnectRequest::pack(&userinfo, &mut packed)?;
-                ConnectRequest::Compressed(&packed)
-            }
-        };
-        let request = Request {
-            direction_byte: form == ConnectForm::DirectionByte,
-            ..Request::new(Command::Connect(connect))
-        };
-        request.encode(out)
-    }
-
-    /// The userinfo with the query's own pairs.
-    fn userinfo_for(
-        &self,
-        form: ConnectForm,
-        challenge: &[u8],
-        protocol: &str,
-        qport: &str,
-    ) -> Result<Vec<u8>, EncodeError> {
-        let mut info = self.userinfo.clone();
-        info.limit = MAX_INFO_STRING;
-        match form {
-            ConnectForm::InfoString => {
-                for (key, value) in engines::INFO_STRING_PROTOCOL {
-                    info.push(key.as_bytes(), value.as_bytes())?;
-                }
-                info.push(b"challenge", challenge)?;
-            }
-            // The arguments of the command contain these values.
-            ConnectForm::Arguments => {}
-            _ => {
-                info.push(b"protocol", protocol.as_bytes())?;
-                info.push(b"qport", qport.as_bytes())?;
-                info.push(b"challenge", challenge)?;
-            }
-        }
-        Ok(info.bytes)
+        ConnectRequest::pack(&userinfo.bytes, &mut packed)?;
+        let connect = ConnectRequest { packed: &packed };
+        Request::new(Command::Connect(connect)).encode(out)
     }
 
     /// Handles a reply while the challenge is requested.
     fn take_challenge(&mut self, reply: &Reply<'_>) -> Result<Verdict<Answered>, ParseErrorKind> {
         let Reply::Challenge {
-            dark_places,
+            dark_places: false,
             challenge,
             client,
             protocol,
@@ -252,18 +193,10 @@ impl ConnectQuery {
         if pair.push(b"challenge", challenge).is_err() {
             return Err(ParseErrorKind::Malformed("challenge"));
         }
-        // `CoD4x` has a 0 there (callofduty4x/CoD4x_Server, src/sv_client.c).
-        let named = protocol
-            .and_then(number::number)
-            .filter(|number| *number > 0);
+        let named = protocol.and_then(number::number);
         self.protocol = self.protocol.or(named);
-        let form = match self.form {
-            ConnectForm::Detect => ConnectForm::of_challenge(challenge, dark_places),
-            form => form,
-        };
         self.state = State::Connect {
             challenge: Bytes::copy_from_slice(challenge),
-            form,
         };
         Ok(Verdict::Next)
     }
@@ -276,21 +209,13 @@ impl ConnectQuery {
     ) -> Result<Verdict<Answered>, ParseErrorKind> {
         let verification = match *reply {
             Reply::Connected {
-                dark_places,
                 challenge: Some(quoted),
                 ..
-            } => {
-                // A word that is not a number is not a challenge, but the folder of a modification.
-                let is_challenge = !dark_places && number::integer(quoted).is_some();
-                if quoted == challenge {
-                    Verification::Verified
-                } else if is_challenge {
-                    return Err(ParseErrorKind::Mismatch("challenge"));
-                } else {
-                    Verification::Unverified
-                }
-            }
-            Reply::Connected { .. } | Reply::ClientConnect { .. } => Verification::Unverified,
+            } if quoted == challenge => Verification::Verified,
+            Reply::Connected {
+                challenge: Some(_), ..
+            } => return Err(ParseErrorKind::Mismatch("challenge")),
+            Reply::Connected { .. } => Verification::Unverified,
             _ => return Err(ParseErrorKind::Unexpected("connectResponse")),
         };
         Ok(Verdict::Done(Ok(Connected {
@@ -301,25 +226,13 @@ impl ConnectQuery {
     }
 }
 
-/// A userinfo with each `\` doubled, for quotes in which `\` is an escape.
-fn escape(userinfo: &[u8]) -> Vec<u8> {
-    let mut escaped = Vec::with_capacity(userinfo.len().saturating_mul(2));
-    for &byte in userinfo {
-        if byte == b'\\' {
-            escaped.push(byte);
-        }
-        escaped.push(byte);
-    }
-    escaped
-}
-
 impl Conversation for ConnectQuery {
     type Answer = Answered;
 
     fn request(&mut self, out: &mut Vec<u8>) {
         let written = match &self.state {
             State::Challenge => self.put_getchallenge(out),
-            State::Connect { challenge, form } => self.put_connect(challenge, *form, out),
+            State::Connect { challenge } => self.put_connect(challenge, out),
         };
         debug_assert!(
             written.is_ok(),
@@ -337,7 +250,7 @@ impl Conversation for ConnectQuery {
         }
         let verdict = match &self.state {
             State::Challenge => self.take_challenge(&reply),
-            State::Connect { challenge, .. } => self.take_acceptance(challenge, &reply),
+            State::Connect { challenge } => self.take_acceptance(challenge, &reply),
         };
         verdict.unwrap_or_else(|kind| Verdict::Rejected(ParseError::new(kind, MARK.len())))
     }
@@ -370,7 +283,7 @@ pub struct Connected {
 }
 
 impl ConnectRequest<'_> {
-    /// Appends a userinfo in the form for [`ConnectRequest::Compressed`].
+    /// Appends a userinfo in the form of [`ConnectRequest::packed`].
     ///
     /// # Errors
     /// [`EncodeError::Forbidden`] for a quote, NUL or line feed, [`EncodeError::TooLong`] when the
@@ -396,39 +309,14 @@ impl ConnectRequest<'_> {
     /// for its pairs.
     ///
     /// # Errors
-    /// When it is compressed and the coding is broken or claims more than 16,384 bytes, the
-    /// engines' own limit. Offsets count from the first byte after the command and its space.
+    /// When the coding is broken or claims more than 16,384 bytes, the engines' own limit. Offsets
+    /// count from the first byte after the command and its space.
     pub fn userinfo(&self) -> Result<Bytes, ParseError> {
-        let packed = match self {
-            Self::Compressed(packed) => packed,
-            Self::InfoString(userinfo)
-            | Self::Quoted(userinfo)
-            | Self::Arguments(ConnectArguments { userinfo, .. }) => {
-                return Ok(Bytes::copy_from_slice(userinfo));
-            }
-        };
-        let text = Bytes::from(huffman::decompress(packed, MAX_MESSAGE)?);
+        let text = Bytes::from(huffman::decompress(self.packed, MAX_MESSAGE)?);
         // One argument, usually quoted.
         let argument = next_word(&mut &text[..]).unwrap_or_default();
-        // A key is never empty: if the first one begins with `\`, each `\` was doubled.
-        if argument.starts_with(br"\\") {
-            return Ok(unescape(argument).into());
-        }
         Ok(text.slice_ref(argument))
     }
-}
-
-/// A userinfo in which each `\` was doubled.
-fn unescape(escaped: &[u8]) -> Vec<u8> {
-    let mut userinfo = Vec::with_capacity(escaped.len());
-    let mut bytes = escaped.iter();
-    while let Some(&byte) = bytes.next() {
-        userinfo.push(byte);
-        if byte == b'\\' {
-            bytes.next();
-        }
-    }
-    userinfo
 }
 
 #[cfg(test)]
@@ -451,7 +339,6 @@ mod tests {
         for ours in [
             "challengeResponse 5 7 71",
             "challengeResponse 5",
-            "challenge !onNZ-PKot&\0d0",
         ] {
             assert_eq!(after(ours), Verdict::Next, "{ours}");
         }
@@ -493,11 +380,9 @@ mod tests {
             refusal.text.raw(),
             b"Game mismatch: This is a Quake3Arena server\n"
         );
-        // openmohaa, code/server/sv_client.c.
-        let Verdict::Done(Err(refusal)) = after("droperror\nServer is full\n") else {
-            panic!()
-        };
-        assert_eq!(refusal.text.raw(), b"Server is full\n");
+        // The form of DarkPlaces' `connect` is another one.
+        let challenge = after("challenge !onNZ-PKot&\0d0");
+        assert!(matches!(challenge, Verdict::Rejected(_)), "{challenge:?}");
     }
 
     #[test]
@@ -526,19 +411,13 @@ mod tests {
     #[test]
     fn the_longest_challenge_fits_beside_the_longest_userinfo() {
         let longest = "x".repeat(48);
-        for reply in [
-            format!("challengeResponse {longest} 7 4294967295"),
-            format!("challenge {longest}\0"),
-        ] {
-            let mut query = ConnectQuery::new(u64::MAX - 0xFFFF_FFF8)
-                .with("k", &"v".repeat(920))
-                .unwrap();
-            assert!(query.clone().with("l", "").is_err(), "full");
-            assert!(
-                matches!(hear(&mut query, &reply), Verdict::Rejected(_))
-                    || !sent(&mut query).is_empty()
-            );
-        }
+        let mut query = ConnectQuery::new(u64::MAX - 0xFFFF_FFF8)
+            .with("k", &"v".repeat(920))
+            .unwrap();
+        assert!(query.clone().with("l", "").is_err(), "full");
+        let reply = format!("challengeResponse {longest} 2147483640 4294967295");
+        assert_eq!(hear(&mut query, &reply), Verdict::Next);
+        assert!(!sent(&mut query).is_empty());
         let mut query = ConnectQuery::new(7);
         assert!(matches!(
             hear(&mut query, &format!("challengeResponse {longest}x")),
@@ -558,108 +437,17 @@ mod tests {
         );
     }
 
-    /// 0 is not a protocol number.
     #[test]
     fn the_protocol_number_of_the_challenge_is_used() {
-        for (named, used) in [(" 7 71", 71), (" 7 1", 1), (" 7 0", 68), ("", 68)] {
-            let mut query = ConnectQuery::new(7).with_form(ConnectForm::Plain);
+        for (named, used) in [(" 7 71", 71), (" 7 1", 1), ("", 68)] {
+            let mut query = ConnectQuery::new(7);
             hear(&mut query, &format!("challengeResponse 5{named}"));
-            let sent = String::from_utf8(sent(&mut query)).unwrap();
-            assert!(sent.contains(&format!(r"\protocol\{used}\")), "{sent}");
+            let sent = sent(&mut query);
+            let packed = sent.strip_prefix(b"connect ").unwrap();
+            let userinfo = ConnectRequest { packed }.userinfo().unwrap();
+            let expected = format!(r"\protocol\{used}\qport\0\challenge\5");
+            assert_eq!(userinfo, expected);
         }
-    }
-
-    #[test]
-    fn darkplaces_gets_a_plain_connect() {
-        let mut query = ConnectQuery::new(7).with("name", "Ann").unwrap();
-        hear(&mut query, "challenge !onNZ-PKot&\0");
-        assert_eq!(
-            sent(&mut query),
-            br"connect\name\Ann\protocol\darkplaces 3\protocols\DP7\challenge\!onNZ-PKot&"
-        );
-    }
-
-    /// Warsow/qfusion, server/sv_main.cpp; the challenge is recorded from viciious/qfusion
-    /// e6c46002.
-    #[test]
-    fn a_number_after_the_word_challenge_gets_arguments() {
-        let mut query = ConnectQuery::new(7)
-            .with_protocol(23)
-            .with("name", "Ann")
-            .unwrap();
-        hear(&mut query, "challenge 28672");
-        assert_eq!(sent(&mut query), br#"connect 23 0 28672 "\name\Ann" 0"#);
-        let accepted = hear(&mut query, "client_connect\n17");
-        assert!(matches!(accepted, Verdict::Done(Ok(_))), "{accepted:?}");
-    }
-
-    /// Recorded from Lilium Voyager (clover-moe/lilium-voyager 9c77b657), which takes a plain
-    /// `connect`.
-    #[test]
-    fn a_plain_connect_is_not_compressed() {
-        let mut query = ConnectQuery::new(12345)
-            .with_form(ConnectForm::Plain)
-            .with_protocol(24)
-            .with("name", "Ann")
-            .unwrap();
-        hear(&mut query, "challengeResponse 292593645 12345 26");
-        assert_eq!(
-            sent(&mut query),
-            br#"connect "\name\Ann\protocol\24\qport\0\challenge\292593645""#
-        );
-        let accepted = hear(&mut query, "connectResponse 292593645");
-        let Verdict::Done(Ok(connected)) = accepted else {
-            panic!("{accepted:?}")
-        };
-        assert_eq!(connected.verification, Verification::Verified);
-    }
-
-    fn packed_text(query: &mut ConnectQuery) -> Vec<u8> {
-        let sent = sent(query);
-        let packed = sent.strip_prefix(b"connect ").unwrap();
-        huffman::decompress(packed, MAX_MESSAGE).unwrap()
-    }
-
-    /// The challenge is recorded from Daemon (b276137b).
-    #[test]
-    fn a_hexadecimal_challenge_gets_doubled_backslashes() {
-        let mut query = ConnectQuery::new(7).with("name", "Ann").unwrap();
-        hear(&mut query, "challengeResponse ba9a259615a6febc");
-        let text = br#""\\name\\Ann\\protocol\\68\\qport\\0\\challenge\\ba9a259615a6febc""#;
-        assert_eq!(packed_text(&mut query), text);
-        let sent = sent(&mut query);
-        let datagram = [b"\xff\xff\xff\xff", &sent[..]].concat();
-        let Command::Connect(connect) = Request::parse(&datagram).unwrap().command else {
-            panic!()
-        };
-        assert_eq!(
-            connect.userinfo().unwrap(),
-            &br"\name\Ann\protocol\68\qport\0\challenge\ba9a259615a6febc"[..]
-        );
-    }
-
-    /// The challenge is recorded from OpenMoHAA (44ce0595).
-    #[test]
-    fn a_direction_byte_precedes_both_words() {
-        let mut query = ConnectQuery::new(7).with_form(ConnectForm::DirectionByte);
-        assert_eq!(sent(&mut query), b"\x02getchallenge 7");
-        hear(&mut query, "\u{1}challengeResponse 1183438166");
-        let sent = sent(&mut query);
-        let packed = sent.strip_prefix(b"\x02connect ").unwrap();
-        let text = huffman::decompress(packed, MAX_MESSAGE).unwrap();
-        assert_eq!(text, br#""\protocol\68\qport\0\challenge\1183438166""#);
-    }
-
-    /// callofduty4x/CoD4x_Server, src/sv_client.c.
-    #[test]
-    fn the_folder_of_a_modification_is_no_challenge() {
-        let mut query = ConnectQuery::new(7).with_form(ConnectForm::Plain);
-        hear(&mut query, "challengeResponse 5 7 0 xproto 18");
-        assert!(sent(&mut query).starts_with(br#"connect "\protocol\68\"#));
-        let Verdict::Done(Ok(connected)) = hear(&mut query, "connectResponse mods/x") else {
-            panic!()
-        };
-        assert_eq!(connected.verification, Verification::Unverified);
     }
 
     #[test]

@@ -13,8 +13,6 @@ pub(super) mod siblings;
 pub use infostring::InfoString;
 pub use player::PlayerLine;
 pub use reply::Reply;
-pub use request::{
-    Command, ConnectArguments, ConnectRequest, RconRequest, Request, SecureRconRequest,
-};
+pub use request::{Command, ConnectRequest, RconRequest, Request, SecureRconRequest};
 pub use response::Response;
 pub use siblings::{Form, QuakeWorldLine};

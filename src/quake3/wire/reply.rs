@@ -3,9 +3,8 @@
 use bytes::{BufMut, Bytes};
 use nom::Parser;
 use nom::bytes::complete::{tag, take_till, take_while, take_while1};
-use nom::character::complete::digit1;
 use nom::combinator::{opt, peek, rest, verify};
-use nom::sequence::{delimited, preceded, terminated};
+use nom::sequence::{preceded, terminated};
 
 use super::line::{self, put_words};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -55,34 +54,9 @@ pub enum Reply<'a> {
         /// The protocol spoken from here on (Quake3e).
         protocol: Option<&'a [u8]>,
     },
-    /// Warsow's `client_connect`: the server reserves a player slot (Warsow/qfusion,
-    /// server/sv_main.cpp).
-    ClientConnect {
-        /// The number of the session, after a line feed.
-        session: &'a [u8],
-    },
-    /// DarkPlaces' `reject`: the server refuses a `connect`.
+    /// `reject`: DarkPlaces' and Warsow's servers refuse a `connect`.
     Rejected {
         /// The reason in the server's words.
-        text: &'a [u8],
-    },
-    /// Warsow's `reject` in lines: the server refuses a `connect` (Warsow/qfusion,
-    /// server/sv_main.cpp).
-    RejectedInLines {
-        /// The kind: 0 general, 1 password, 2 do not connect again.
-        kind: &'a [u8],
-        /// The flags.
-        flags: &'a [u8],
-        /// The reason in the server's words.
-        text: &'a [u8],
-        /// Further lines: newer servers send their protocol number, a stage and a number for the
-        /// client's next attempt.
-        further: &'a [u8],
-    },
-    /// Medal of Honor's `droperror`: the server refuses a `connect`, or ends a connection
-    /// (openmohaa, code/server/sv_client.c).
-    Dropped {
-        /// The reason in the server's words, up to two lines.
         text: &'a [u8],
     },
     /// `error`: Call of Duty's servers refuse a `connect`, Daemon's a command of `rcon`
@@ -142,11 +116,7 @@ impl<'a> Reply<'a> {
                 Self::challenge(word == b"challenge", rest, offset)
             }
             word @ (b"connectresponse" | b"accept") => Ok(Self::connected(word == b"accept", rest)),
-            b"client_connect" => Ok(Self::ClientConnect {
-                session: text_after_word,
-            }),
-            b"reject" => Ok(Self::rejected(rest)),
-            b"droperror" => Ok(Self::Dropped {
+            b"reject" => Ok(Self::Rejected {
                 text: text_after_word,
             }),
             b"error" => Ok(Self::Error {
@@ -180,15 +150,6 @@ impl<'a> Reply<'a> {
                 let missing = ParseErrorKind::CutShort("the challenge");
                 Err(ParseError::new(missing, offset))
             }
-        }
-    }
-
-    fn rejected(rest: &'a [u8]) -> Self {
-        match reject_lines(rest) {
-            Ok((_, rejected)) => rejected,
-            Err(_) => Self::Rejected {
-                text: after_separator(rest),
-            },
         }
     }
 
@@ -280,10 +241,7 @@ impl<'a> Reply<'a> {
                 dark_places: false, ..
             } => (b"connectResponse", b""),
             Self::Connected { .. } => (b"accept", b""),
-            Self::ClientConnect { session } => (b"client_connect\n", session),
             Self::Rejected { text } => (b"reject ", text),
-            Self::RejectedInLines { .. } => (b"reject", b""),
-            Self::Dropped { text } => (b"droperror\n", text),
             Self::Error { text } => (b"error\n", text),
             Self::KeyNeeded => (b"needcdkey", b""),
             Self::Print {
@@ -301,25 +259,12 @@ impl<'a> Reply<'a> {
         line::put(fifth_byte, word, out);
         out.put_slice(text);
         put_words(&self.words(), out);
-        match *self {
-            Self::Challenge {
-                extra: Some(extra), ..
-            } => {
-                out.put_u8(0);
-                out.put_slice(extra);
-            }
-            Self::RejectedInLines {
-                kind,
-                flags,
-                text,
-                further,
-            } => {
-                for line in [kind, flags, text, further] {
-                    out.put_u8(b'\n');
-                    out.put_slice(line);
-                }
-            }
-            _ => {}
+        if let Self::Challenge {
+            extra: Some(extra), ..
+        } = *self
+        {
+            out.put_u8(0);
+            out.put_slice(extra);
         }
     }
 }
@@ -362,20 +307,6 @@ fn challenge<'a>(
             extra,
         },
     )
-}
-
-/// `reject-lines = 2( LF 1*DIGIT ) LF *%x00-09 / %x0B-FF [ LF *OCTET ]`
-fn reject_lines(input: &[u8]) -> Parsed<'_, Reply<'_>> {
-    let number_line = || preceded(tag("\n"), digit1);
-    let text_line = delimited(tag("\n"), line::until::<b'\n'>, opt(tag("\n")));
-    (number_line(), number_line(), text_line, rest)
-        .map(|(kind, flags, text, further)| Reply::RejectedInLines {
-            kind,
-            flags,
-            text,
-            further,
-        })
-        .parse(input)
 }
 
 /// `flag = ( "0" / "1" ) &( argument argument )`: iortcw's `sv_onlyVisibleClients`
@@ -494,10 +425,6 @@ mod tests {
                 ..
             })
         ));
-        assert_eq!(
-            parse(b"client_connect\n17"),
-            Ok(Reply::ClientConnect { session: b"17" })
-        );
         assert_eq!(parse(b"ack"), Ok(Reply::Ack { argument: b"" }));
         assert_eq!(parse(b"l"), Ok(Reply::ShortAck));
         let text = b"          Arena1    q2dm1  0/ 8\n";
@@ -505,34 +432,6 @@ mod tests {
             parse(b"info\n          Arena1    q2dm1  0/ 8\n"),
             Ok(Reply::InfoLine { text })
         );
-    }
-
-    /// Recorded from Warsow's server (viciious/qfusion e6c46002).
-    #[test]
-    fn a_refusal_in_lines_has_its_reason_in_the_third() {
-        let body = b"reject\n0\n0\nServer and client don't have the same version\n";
-        let text = &b"Server and client don't have the same version"[..];
-        let rejected = |further| {
-            Ok(Reply::RejectedInLines {
-                kind: b"0",
-                flags: b"0",
-                text,
-                further,
-            })
-        };
-        assert_eq!(parse(body), rejected(b""));
-        // Newer servers add lines (Warsow/qfusion, server/sv_main.cpp).
-        let longer = [&body[..], b"22\n1\n0\n"].concat();
-        assert_eq!(parse(&longer), rejected(b"22\n1\n0\n"));
-        for other in [
-            &b"reject 0\n0\nno"[..],
-            b"reject\nno",
-            b"reject\n0\nno",
-            b"reject\n0\n0",
-        ] {
-            let reply = parse(other);
-            assert!(matches!(reply, Ok(Reply::Rejected { .. })), "{reply:?}");
-        }
     }
 
     /// Call of Duty (xtnded/codextended, `sv_client.c`), Daemon (b276137b, recorded), Black Ops
@@ -585,14 +484,10 @@ mod tests {
             b"connectResponse 5 71",
             b"accept",
             b"reject no",
-            b"droperror\nno",
             b"print\ntext\n",
             b"ntext",
             b"disconnect",
             b"disconnect EXE_ERR",
-            b"client_connect\n17",
-            b"reject\n0\n0\nno\n",
-            b"reject\n1\n2\nno\n22\n1\n0\n",
             b"error\nno",
             b"needcdkey",
             b"ack 1",

@@ -8,7 +8,7 @@ use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take, take_till, take_while, take_while1};
 use nom::character::complete::digit1;
 use nom::combinator::{eof, map_opt, opt, peek, rest, value};
-use nom::sequence::{delimited, preceded, terminated};
+use nom::sequence::{preceded, terminated};
 
 use super::line::{
     self, HEXEN_WORLD, Marked, TO_SERVER, check_optional_word, check_word, next_word, put_words,
@@ -255,10 +255,7 @@ impl<'a> Request<'a> {
             }
             Command::ShortShutdown => out.put_slice(b"C\n"),
             Command::MasterPing => out.put_slice(b"k\0"),
-            Command::Connect(connect) => {
-                put(b"connect", &[]);
-                connect.put(out);
-            }
+            Command::Connect(ConnectRequest { packed }) => put(b"connect", &[Some(packed)]),
             Command::Rcon(rcon) => {
                 put(b"rcon ", &[]);
                 rcon.put(out);
@@ -313,8 +310,8 @@ impl<'a> Request<'a> {
             Command::StatusHeartbeat { status } if !status.starts_with(b"\\") => {
                 Err(EncodeError::Empty("infostring"))
             }
-            Command::Connect(connect) => connect.check(),
-            Command::StatusHeartbeat { .. }
+            Command::Connect(_)
+            | Command::StatusHeartbeat { .. }
             | Command::SecureRcon(_)
             | Command::Ping
             | Command::ShortPing
@@ -367,7 +364,8 @@ fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
     })
 }
 
-/// Arguments of `connect`.
+/// The userinfo of a `connect`, after one space, in the coding of
+/// [`huffman`](crate::quake3::huffman).
 ///
 /// ```
 /// use queryport::quake3::{Command, ConnectRequest, Request};
@@ -375,8 +373,7 @@ fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
 /// let mut packed = Vec::new();
 /// ConnectRequest::pack(br"\challenge\1\qport\2\protocol\68", &mut packed)?;
 /// let mut datagram = Vec::new();
-/// Request::new(Command::Connect(ConnectRequest::Compressed(&packed)))
-///     .encode(&mut datagram)?;
+/// Request::new(Command::Connect(ConnectRequest { packed: &packed })).encode(&mut datagram)?;
 /// assert_eq!(datagram.len(), 50);
 ///
 /// let Command::Connect(connect) = Request::parse(&datagram)?.command else {
@@ -386,145 +383,18 @@ fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ConnectRequest<'a> {
-    /// After one space, in the coding of [`huffman`](crate::quake3::huffman): the quoted userinfo
-    /// (Quake 3 and its family).
-    Compressed(&'a [u8]),
-    /// After one space and in quotes, as it is: the userinfo (Elite Force, Call of Duty 2 and 4).
-    Quoted(&'a [u8]),
-    /// Arguments, with the userinfo in quotes as one of them (Warsow).
-    Arguments(ConnectArguments<'a>),
-    /// At once after the word, as it is: the userinfo without quotes (DarkPlaces).
-    InfoString(&'a [u8]),
+#[allow(clippy::exhaustive_structs, reason = "the wire has nothing else there")]
+pub struct ConnectRequest<'a> {
+    /// The bytes after the space.
+    pub packed: &'a [u8],
 }
 
-/// The arguments of a `connect` in words (Warsow/qfusion, server/sv_main.cpp).
-///
-/// ```
-/// use queryport::quake3::{Command, ConnectRequest, Request};
-///
-/// let datagram = b"\xff\xff\xff\xffconnect 22 4711 28672 \"\\name\\Ann\" 0";
-/// let Command::Connect(ConnectRequest::Arguments(arguments)) =
-///     Request::parse(datagram)?.command
-/// else {
-///     panic!()
-/// };
-/// assert_eq!((arguments.version, arguments.challenge), (&b"22"[..], &b"28672"[..]));
-/// # Ok::<(), queryport::ParseError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ConnectArguments<'a> {
-    /// The protocol number.
-    pub version: &'a [u8],
-    /// The number that marks the client's in-game packets.
-    pub port: &'a [u8],
-    /// The server's challenge.
-    pub challenge: &'a [u8],
-    /// The userinfo, without quotes.
-    pub userinfo: &'a [u8],
-    /// The rest of the line: a space and a number. Its bit 0 marks a television server.
-    pub further: &'a [u8],
-}
-
-impl ConnectRequest<'_> {
-    /// Appends the bytes after the word.
-    fn put(&self, out: &mut impl BufMut) {
-        match self {
-            Self::Compressed(packed) => put_words(&[Some(packed)], out),
-            Self::Quoted(userinfo) => put_quoted(userinfo, out),
-            Self::InfoString(userinfo) => out.put_slice(userinfo),
-            Self::Arguments(arguments) => {
-                let ConnectArguments {
-                    version,
-                    port,
-                    challenge,
-                    userinfo,
-                    further,
-                } = arguments;
-                put_words(&[Some(version), Some(port), Some(challenge)], out);
-                put_quoted(userinfo, out);
-                out.put_slice(further);
-            }
-        }
-    }
-
-    fn check(&self) -> Result<(), EncodeError> {
-        let check_quoted = |userinfo| {
-            EncodeError::check("userinfo", userinfo, 0..=usize::MAX, |byte| {
-                matches!(byte, b'"' | 0)
-            })
-        };
-        match self {
-            Self::Compressed(_) | Self::InfoString(_) => Ok(()),
-            Self::Quoted(userinfo) => check_quoted(userinfo),
-            Self::Arguments(arguments) => {
-                check_word("version", arguments.version)?;
-                check_word("port", arguments.port)?;
-                check_word("challenge", arguments.challenge)?;
-                check_quoted(arguments.userinfo)
-            }
-        }
-    }
-}
-
-/// Appends a space, and the userinfo in quotes.
-fn put_quoted(userinfo: &[u8], out: &mut impl BufMut) {
-    out.put_slice(b" \"");
-    out.put_slice(userinfo);
-    out.put_u8(b'"');
-}
-
-/// `connect = %s"connect" ( arguments / SP quoted / SP packed / infostring )`: servers look for the
-/// word at its offset, in lower case, before they read a line. A packed userinfo begins with its
-/// length, and no other form begins with such bytes.
+/// `connect = %s"connect " *OCTET`: servers look for the word at its offset, in lower case, before
+/// they read a line.
 fn connect(text: &[u8]) -> Parsed<'_, ConnectRequest<'_>> {
-    let packed = preceded(tag(" "), rest).map(ConnectRequest::Compressed);
-    let in_quotes = preceded(tag(" "), quoted).map(ConnectRequest::Quoted);
-    let plain = preceded(peek(tag("\\")), rest).map(ConnectRequest::InfoString);
-    let forms = alt((
-        arguments.map(ConnectRequest::Arguments),
-        in_quotes,
-        packed,
-        plain,
-    ));
-    preceded(tag("connect"), forms).parse(text)
-}
-
-/// `quoted = DQUOTE *text DQUOTE`: up to the next quote; NUL ends no quoted text.
-fn quoted(input: &[u8]) -> Parsed<'_, &[u8]> {
-    let text = take_till(|byte| byte == b'"' || byte == 0);
-    delimited(tag("\""), text, tag("\"")).parse(input)
-}
-
-/// `arguments = SP 1*DIGIT SP word SP word SP quoted *text`
-fn arguments(input: &[u8]) -> Parsed<'_, ConnectArguments<'_>> {
-    let word = || {
-        preceded(
-            tag(" "),
-            take_while1(|byte: u8| byte > b' ' && byte != b'"' && byte != 0x7F),
-        )
-    };
-    let further = take_till(|byte| byte == 0 || byte == b'\n');
-    let parts = (
-        preceded(tag(" "), digit1),
-        word(),
-        word(),
-        preceded(tag(" "), quoted),
-        further,
-    );
-    parts
-        .map(
-            |(version, port, challenge, userinfo, further)| ConnectArguments {
-                version,
-                port,
-                challenge,
-                userinfo,
-                further,
-            },
-        )
-        .parse(input)
+    preceded(tag("connect "), rest)
+        .map(|packed| ConnectRequest { packed })
+        .parse(text)
 }
 
 /// `heartbeat-pairs = "\heartbeat\" 1*DIGIT "\gamename\" word [ "\" ]`
@@ -855,39 +725,18 @@ mod tests {
     }
 
     #[test]
-    fn every_form_of_connect_is_read_and_written() {
-        for (body, userinfo) in [
-            (&br#"connect "\name\Ann""#[..], &br"\name\Ann"[..]),
-            (br#"connect 22 4711 28672 "\name\Ann" 0"#, br"\name\Ann"),
-            (
-                br#"connect 22 4711 28672 "\name\Ann" 0 ticket"#,
-                br"\name\Ann",
-            ),
-            (br"connect\name\Ann", br"\name\Ann"),
-        ] {
-            let request = parse(body).unwrap();
-            let Command::Connect(connect) = request.command else {
-                panic!()
-            };
-            assert!(!matches!(connect, ConnectRequest::Compressed(_)));
-            assert_eq!(connect.userinfo().unwrap(), userinfo);
-            let mut out = Vec::new();
-            request.encode(&mut out).unwrap();
-            assert_eq!(&out[4..], body);
+    fn the_bytes_of_connect_are_read_and_written() {
+        let body = b"connect \x00\x04a\nb\0\"";
+        let request = parse(body).unwrap();
+        let packed = &body[8..];
+        let expected = Command::Connect(ConnectRequest { packed });
+        assert_eq!(request.command, expected);
+        let mut out = Vec::new();
+        request.encode(&mut out).unwrap();
+        assert_eq!(&out[4..], body);
+        for cut in 0..8 {
+            assert!(parse(&body[..cut]).is_err(), "cut at {cut}");
         }
-        for packed in [
-            &b"connect \x00\x04abc"[..],
-            b"connect 22 5 5 x",
-            b"connect \"open",
-        ] {
-            let request = parse(packed).unwrap();
-            assert!(matches!(
-                request.command,
-                Command::Connect(ConnectRequest::Compressed(_))
-            ));
-        }
-        let quote = Command::Connect(ConnectRequest::Quoted(b"a\"b"));
-        assert!(Request::new(quote).encode(&mut Vec::new()).is_err());
     }
 
     /// Chomenor/ioef-cmod, code/server/sv_main.c.
