@@ -188,7 +188,7 @@ impl Discovery {
 
     /// The server that sent this datagram, if the datagram answers a request.
     fn server_of(&self, from: SocketAddr, datagram: &[u8]) -> Option<Found> {
-        // HexenWorld's servers reply as QuakeWorld's do, but to other requests.
+        // A reply can be one to several of the requests: the one that was sent there comes first.
         let was_sent_there = |probe: &&Probe| probe.has_port(from.port());
         let (asked, others): (Vec<_>, Vec<_>) = self.probes.iter().partition(was_sent_there);
         for probe in asked.into_iter().chain(others) {

@@ -141,8 +141,6 @@ pub enum Dialect {
     /// Quake 3's sibling QuakeWorld. The request is `status` with flags, which Quake 2's servers
     /// answer too. The reply is one or more datagrams without numbers.
     QuakeWorld,
-    /// Quake 3's sibling HexenWorld: as QuakeWorld, with a fifth 0xFF.
-    HexenWorld,
     /// Quake 3 servers that demand proof of the client's address before the first answer, as some
     /// Jedi Academy servers based on OpenJK do. The server sends `echo "echoResponse getstatus …"`
     /// with 64 characters, and the client sends the quoted text back. A query does so once. The
@@ -211,8 +209,6 @@ pub enum Engine {
     /// datagrams of at most 1,340 bytes of text. Rules beyond 511 bytes of the infostring are left
     /// out, as there.
     QuakeWorld,
-    /// Quake 3's sibling HexenWorld: as QuakeWorld, with a fifth 0xFF.
-    HexenWorld,
     /// UT2004, Red Orchestra and Darkest Hour, version 0x80. The info record has the waves of
     /// Killing Floor only if the rules have both.
     Ut2004,

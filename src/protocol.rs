@@ -152,7 +152,7 @@ impl Dialect {
             Self::MedalOfHonor | Self::NoChallenge | Self::InfoOnly | Self::OpenJk => {
                 Some(Protocol::Quake3)
             }
-            Self::Quake2 | Self::QuakeWorld | Self::HexenWorld => Some(Protocol::Quake3),
+            Self::Quake2 | Self::QuakeWorld => Some(Protocol::Quake3),
             Self::SeparateLists => Some(Protocol::Ut2004),
         }
     }

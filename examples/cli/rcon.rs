@@ -68,8 +68,6 @@ enum Mode {
     Quoted,
     /// In plain text after byte 0x02 (Medal of Honor).
     MedalOfHonor,
-    /// In plain text after a fifth 0xFF (HexenWorld).
-    HexenWorld,
     /// As a signature over the time (DarkPlaces).
     #[cfg(feature = "secure-rcon")]
     Time,
@@ -84,7 +82,6 @@ impl From<Mode> for RconMode {
             Mode::Plain => Self::Plain,
             Mode::Quoted => Self::Quoted,
             Mode::MedalOfHonor => Self::MedalOfHonor,
-            Mode::HexenWorld => Self::HexenWorld,
             #[cfg(feature = "secure-rcon")]
             Mode::Time => Self::Time,
             #[cfg(feature = "secure-rcon")]
@@ -170,7 +167,7 @@ fn explained(error: &Error, mode: Mode) -> String {
     let modes = match (error.kind(), mode) {
         (ErrorKind::Timeout, Mode::Plain) => {
             "\n  Some servers ignore a password in this form: try --mode quoted (Quake3e, CoD4x), --mode medal-of-honor, \
-             --mode hexen-world, or --mode time or --mode challenge (DarkPlaces, with --features secure-rcon)."
+             or --mode time or --mode challenge (DarkPlaces, with --features secure-rcon)."
         }
         (ErrorKind::Timeout, _) => {
             "\n  Some servers ignore a password in this form: try --mode plain, the default."
@@ -243,7 +240,6 @@ mod tests {
             ("plain", RconMode::Plain),
             ("quoted", RconMode::Quoted),
             ("medal-of-honor", RconMode::MedalOfHonor),
-            ("hexen-world", RconMode::HexenWorld),
             #[cfg(feature = "secure-rcon")]
             ("time", RconMode::Time),
             #[cfg(feature = "secure-rcon")]

@@ -43,7 +43,7 @@ pub fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
     Ok(game)
 }
 
-const FORMS: [MasterForm; 13] = [
+const FORMS: [MasterForm; 12] = [
     MasterForm::Short,
     MasterForm::Named,
     MasterForm::Unmarked,
@@ -51,7 +51,6 @@ const FORMS: [MasterForm; 13] = [
     MasterForm::Long,
     MasterForm::Quake2,
     MasterForm::QuakeWorld,
-    MasterForm::HexenWorld,
     MasterForm::GameSpy1,
     MasterForm::GameSpy1WithoutLogin,
     MasterForm::Ut2004,

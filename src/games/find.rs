@@ -372,7 +372,6 @@ impl Game {
             }
             MasterForm::Quake2 => vec![Quake3List::quake2(limits).into()],
             MasterForm::QuakeWorld => vec![Quake3List::quake_world(limits).into()],
-            MasterForm::HexenWorld => vec![Quake3List::hexen_world(limits).into()],
             MasterForm::GameSpy1 => self.gamespy1_request().into_iter().collect(),
             MasterForm::GameSpy1WithoutLogin => {
                 let list = self.gamename.map(GameSpy1List::without_login);

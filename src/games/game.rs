@@ -252,8 +252,6 @@ pub enum MasterForm {
     /// QuakeWorld's `c` over UDP, see
     /// [`Quake3List::quake_world`](crate::lists::Quake3List::quake_world).
     QuakeWorld,
-    /// HexenWorld's, see [`Quake3List::hexen_world`](crate::lists::Quake3List::hexen_world).
-    HexenWorld,
     /// GameSpy v1's list over TCP, see [`GameSpy1List`](crate::lists::GameSpy1List).
     GameSpy1,
     /// GameSpy v1's list over TCP from a server that sends no challenge, see
@@ -270,7 +268,7 @@ pub enum MasterForm {
 
 impl MasterForm {
     /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `quake2`, `quakeworld`,
-    /// `hexenworld`, `gamespy1`, `gamespy1-without-login`, `ut2004`, `gamespy2`, `cod4x`.
+    /// `gamespy1`, `gamespy1-without-login`, `ut2004`, `gamespy2`, `cod4x`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Short => "short",
@@ -280,7 +278,6 @@ impl MasterForm {
             Self::Long => "long",
             Self::Quake2 => "quake2",
             Self::QuakeWorld => "quakeworld",
-            Self::HexenWorld => "hexenworld",
             Self::GameSpy1 => "gamespy1",
             Self::GameSpy1WithoutLogin => "gamespy1-without-login",
             Self::Ut2004 => "ut2004",
@@ -345,7 +342,6 @@ mod master_tests {
             "gamespy1-without-login",
             "gamespy2",
             "hexadecimal",
-            "hexenworld",
             "long",
             "named",
             "quake2",

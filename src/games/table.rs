@@ -151,7 +151,6 @@ masters! {
     short: Short, named: Named, unmarked: Unmarked, hexadecimal: Hexadecimal, long: Long, gamespy1: GameSpy1,
     gamespy1_without_login: GameSpy1WithoutLogin,
     gamespy2: GameSpy2, ut2004: Ut2004, cod4x: Cod4x, quake2: Quake2, quake_world: QuakeWorld,
-    hexen_world: HexenWorld,
 }
 
 /// All games, grouped by protocol. An answer belongs to the first row whose marks it fits, so the
@@ -669,11 +668,6 @@ pub(crate) static TABLE: &[Game] = &[
             quake_world("qwmaster.fodquake.net:27000")], marks: &[Rule("*version", "MVDSV"), Rule("*version", "2.")], certainty: Living,
         quirks: "the lists also hold proxies, which are qtv and qwfwd here",
         source: "node-gamedig; rust-gamedig; lookout-games; hub.quakeworld.nu", ..QUAKE_WORLD },
-    Game { id: "hexen2", profile: Some(&engines::HEXEN_WORLD), name: "Hexen 2", aliases: &["hexenworld"], year: Some(1997),
-        dialect: Dialect::HexenWorld, game_port: Some(26900), query_port: Offset(50),
-        masters: &[hexen_world("master.hexenworld.org:27900")],
-        quirks: "HexenWorld's servers; node-gamedig asks them at the game port + 50", certainty: Unverified,
-        source: "node-gamedig; hexenwail/hexenwail#48", ..QUAKE_WORLD },
     // UT2004.
     Game { id: "dhe4445", name: "Darkest Hour: Europe '44-'45", old_ids: &["darkesthour"], year: Some(2008),
         game_port: Some(7757), quirks: "listed by Steam", certainty: Unverified, lan: TRIPWIRE_LAN,

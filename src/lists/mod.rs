@@ -5,7 +5,6 @@
 //! | Quake 3 | [`Quake3List`] | UDP | 27950 | Quake 3's engines |
 //! | Quake 2 | [`Quake3List::quake2`] | UDP | 27900 | Quake II, Alien Arena, Kingpin |
 //! | QuakeWorld | [`Quake3List::quake_world`] | UDP | 27000 | QuakeWorld, its proxies |
-//! | HexenWorld | [`Quake3List::hexen_world`] | UDP | 27900 | Hexen II |
 //! | GameSpy v1 | [`GameSpy1List`] | TCP | 28900 | Unreal, Unreal Tournament and games of that time |
 //! | GameSpy v2 | [`GameSpy2List`] | TCP, enciphered | 28910 | Battlefield 2, Unreal Tournament 3, SWAT 4 |
 //! | Unreal Engine 2 | [`Ut2004List`] | TCP | 28902 | Unreal Tournament 2003 and 2004, Unreal II XMP |

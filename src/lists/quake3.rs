@@ -204,18 +204,6 @@ impl Quake3List {
         Self::with_request(Family::QuakeWorld, &request, limits)
     }
 
-    /// Requests the list of a master of HexenWorld.
-    ///
-    /// It is that of QuakeWorld, with one 0xFF before the request (Unity-Technologies/qstat,
-    /// qstat.h).
-    pub fn hexen_world(limits: &Limits) -> Self {
-        let request = Request {
-            hexen_world: true,
-            ..Request::new(Command::ShortList)
-        };
-        Self::with_request(Family::QuakeWorld, &request, limits)
-    }
-
     /// A query with a request that was checked.
     fn with_request(form: Family, request: &Request<'_>, limits: &Limits) -> Self {
         let mut bytes = Vec::new();

@@ -149,7 +149,6 @@ impl Querier {
         while let Some((_, result)) = queries.next(Some(until)).await {
             match result {
                 Ok(answer) => {
-                    // Servers of QuakeWorld answer the request of HexenWorld too.
                     if !detected.iter().any(|known| is_same(known, &answer)) {
                         detected.push(answer);
                     }
@@ -379,12 +378,11 @@ fn add_if_new(candidates: &mut Vec<Candidate>, candidate: Candidate) {
     }
 }
 
-/// A dialect whose request servers of this dialect answer. Servers of Quake 2, QuakeWorld and
-/// HexenWorld do not answer the request of Quake 3.
+/// A dialect whose request servers of this dialect answer. Servers of Quake 2 and QuakeWorld do not
+/// answer the request of Quake 3.
 const fn same_request(dialect: Dialect) -> Dialect {
     match dialect {
         Dialect::Quake2 | Dialect::QuakeWorld => Dialect::QuakeWorld,
-        Dialect::HexenWorld => Dialect::HexenWorld,
         _ => Dialect::Standard,
     }
 }
@@ -405,9 +403,8 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
             add(protocol, port, options);
         }
         // Quake 2's servers answer the request of QuakeWorld too.
-        for sibling in [Dialect::QuakeWorld, Dialect::HexenWorld] {
-            add(Protocol::Quake3, port, options.with_dialect(sibling));
-        }
+        let quake_world = options.with_dialect(Dialect::QuakeWorld);
+        add(Protocol::Quake3, port, quake_world);
         // The query port that belongs to this game port.
         for offset in [1, 10] {
             if let Some(query_port) = port.checked_add(offset) {
@@ -577,7 +574,7 @@ mod tests {
             assert!(all.contains(&living), "{living:?}");
         }
         use Protocol::{GameSpy1, Ut2004};
-        let after_given: Vec<_> = at(Some(7777)).into_iter().skip(6).collect();
+        let after_given: Vec<_> = at(Some(7777)).into_iter().skip(5).collect();
         assert_eq!(
             after_given,
             [
@@ -590,8 +587,8 @@ mod tests {
         let last = at(Some(u16::MAX));
         assert_eq!(
             last.len(),
-            6,
-            "QuakeWorld and HexenWorld are tried too, and no port after the last"
+            5,
+            "QuakeWorld is tried too, and no port after the last"
         );
     }
 

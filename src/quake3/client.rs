@@ -20,8 +20,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
 ///
-/// In [`Dialect::Quake2`], [`Dialect::QuakeWorld`] and [`Dialect::HexenWorld`] the request is
-/// `status` for every [`Detail`], and the replies of both families are read.
+/// In [`Dialect::Quake2`] and [`Dialect::QuakeWorld`] the request is `status` for every [`Detail`], and the replies of both families are read.
 ///
 /// ```
 /// use queryport::quake3::StatusQuery;
@@ -209,10 +208,7 @@ impl StatusQuery {
 
 /// Whether servers of this dialect answer `status` in the forms of Quake 2 and QuakeWorld.
 const fn is_sibling(dialect: Dialect) -> bool {
-    matches!(
-        dialect,
-        Dialect::Quake2 | Dialect::QuakeWorld | Dialect::HexenWorld
-    )
+    matches!(dialect, Dialect::Quake2 | Dialect::QuakeWorld)
 }
 
 /// The error for another message of this protocol than the expected one.
@@ -238,16 +234,13 @@ impl Conversation for StatusQuery {
         let dialect = self.options.dialect;
         let command = match (dialect, self.options.detail) {
             (Dialect::Quake2, _) => Command::Status { flags: None },
-            (Dialect::QuakeWorld | Dialect::HexenWorld, _) => {
-                Command::Status { flags: Some(FLAGS) }
-            }
+            (Dialect::QuakeWorld, _) => Command::Status { flags: Some(FLAGS) },
             (_, Detail::Short) => Command::GetInfo { challenge },
             (_, Detail::Full) => Command::GetStatus { challenge },
         };
         // Our challenges hold only letters and digits, so they need no check.
         Request {
             direction_byte: dialect == Dialect::MedalOfHonor,
-            hexen_world: dialect == Dialect::HexenWorld,
             ..Request::new(command)
         }
         .put(out);

@@ -521,7 +521,6 @@ impl Profile {
             Engine::MedalOfHonor => &MEDAL_OF_HONOR,
             Engine::Quake2 => &QUAKE2,
             Engine::QuakeWorld => &QUAKE_WORLD,
-            Engine::HexenWorld => &HEXEN_WORLD,
             _ => &IOQUAKE3,
         }
     }
@@ -882,12 +881,11 @@ pub(crate) static ALL: [Profile; 43] = [
 
 /// Quake 2, QuakeWorld and the games made from them. The form of a reply identifies the family, its
 /// keys the engine.
-pub(crate) static SIBLINGS: [Profile; 7] = [
+pub(crate) static SIBLINGS: [Profile; 6] = [
     ALIEN_ARENA,
     QUAKE2,
     QTV,
     QWFWD,
-    HEXEN_WORLD,
     FTE_QUAKE_WORLD,
     QUAKE_WORLD,
 ];
@@ -994,15 +992,6 @@ pub(crate) const QWFWD: Profile = Profile {
     game: Some("qwfwd"),
     password: QUAKE2.password,
     source: "QW-Group/qwfwd src/qwfwd.h",
-    ..QUAKE_WORLD
-};
-
-/// HexenWorld.
-pub(crate) const HEXEN_WORLD: Profile = Profile {
-    name: "HexenWorld",
-    engine: Engine::HexenWorld,
-    base_folders: &["hw", "data1"],
-    source: "gamedig/node-gamedig protocols/hexen2.js; Unity-Technologies/qstat qstat.c",
     ..QUAKE_WORLD
 };
 
@@ -2282,9 +2271,7 @@ mod tests {
             let is_tested = SIBLING_REPLIES
                 .iter()
                 .any(|(_, name, _)| *name == profile.name);
-            // The keys of HexenWorld are QuakeWorld's: only the request tells them apart.
             let name = profile.name;
-            let is_tested = is_tested || *profile == HEXEN_WORLD;
             assert!(is_tested, "SIBLING_REPLIES has no reply of {name}");
             assert!(
                 !profile.source.is_empty(),

@@ -41,14 +41,13 @@
 //!
 //! # Quake 2 and QuakeWorld
 //! The servers of these siblings of Quake 3 answer `status`, in
-//! [`Dialect::Quake2`](crate::Dialect::Quake2), [`Dialect::QuakeWorld`](crate::Dialect::QuakeWorld)
-//! and [`Dialect::HexenWorld`](crate::Dialect::HexenWorld).
+//! [`Dialect::Quake2`](crate::Dialect::Quake2) and
+//! [`Dialect::QuakeWorld`](crate::Dialect::QuakeWorld).
 //!
 //! ```text
 //!  request          FF FF FF FF "status" 0A                 QuakeWorld: flags before 0A
 //!  reply            FF FF FF FF "print" 0A \key\value… 0A { line 0A }
 //!  of QuakeWorld    FF FF FF FF "n" \key\value… 0A { line 0A } 00
-//!  of HexenWorld    the same after five FF
 //! ```
 //!
 //! - The server side also answers `info`, with which clients of Quake 2 and Warsow search for
@@ -117,7 +116,7 @@
 //! | `game_type` | `mode`, `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | QuakeWorld (KTX); Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
 //! | `version` | `version`, `shortversion`, `gameversion`, `gamever`, `*version` | all; Call of Duty; DarkPlaces; OpenMoHAA; QuakeWorld |
 //! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
-//! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x. Without the key, an `infoResponse` of Urban Terror or Call of Duty 2, a `statusResponse` of CoD4x, and any reply of FTE, QuakeWorld or HexenWorld is of a server without a password |
+//! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x. Without the key, an `infoResponse` of Urban Terror or Call of Duty 2, a `statusResponse` of CoD4x, and any reply of FTE or QuakeWorld is of a server without a password |
 //! | `dedicated` | `dedicated` | BOIII, H1-Mod, iw7-mod (their getInfo) |
 //! | `anti_cheat` | `sv_punkbuster`, `punkbuster`, `pb`, `sv_NxAC`: whether any is on | captures of Quake III, Call of Duty and Enemy Territory; etlegacy, src/client/cl_main.c |
 //! | `player_count` | `clients`, else the player lines; `clients` + `bots` in infos of IW4x and Unvanquished, which count people | iw4x-client, src/Components/Modules/Party.cpp; Daemon, src/engine/server/sv_main.cpp. Infos of id's, ioquake3's and Quake3e's servers leave clients in private slots out; Call of Duty's without the key are of an empty server. IW4x's status lists no bots; IW6x, S1x, iw7-mod and BOIII count bots in `clients` (their getInfo) |
@@ -202,7 +201,6 @@
 //! | Quake 2 | `None` | – | – |
 //! | QTV | `None` | – | – |
 //! | qwfwd | `None` | – | – |
-//! | HexenWorld | `None` | – | – |
 //! | FTE as QuakeWorld | `Fte` | – | – |
 //! | QuakeWorld | `None` | – | – |
 //!
@@ -272,6 +270,6 @@ pub use refusal::Refusal;
 pub use server::{respond, verify_challenge};
 pub use wire::list::GetServers;
 pub use wire::{
-    Command, ConnectRequest, Form, InfoString, PlayerLine, QuakeWorldLine,
-    RconRequest, Reply, Request, Response, SecureRconRequest,
+    Command, ConnectRequest, Form, InfoString, PlayerLine, QuakeWorldLine, RconRequest, Reply,
+    Request, Response, SecureRconRequest,
 };

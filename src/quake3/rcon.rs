@@ -18,8 +18,7 @@
 //! nothing tells the engines apart, and FTE's colour codes stay in the text.
 //!
 //! Medal of Honor has byte 02 before the word of the request, and 01 before that of the reply; its servers accept
-//! any byte in place of 02 (openmoh/openmohaa, code/server/sv_main.c). HexenWorld's packets begin
-//! with a fifth FF, as its status does (gamedig/node-gamedig, protocols/hexen2.js).
+//! any byte in place of 02 (openmoh/openmohaa, code/server/sv_main.c).
 //!
 //! The password travels in plain text, and replies are not authenticated: anyone on the path can
 //! read and forge both. DarkPlaces' signed form keeps the password secret.
@@ -57,7 +56,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum RconMode {
-    /// In plain text: every server except those of Medal of Honor and HexenWorld.
+    /// In plain text: every server except those of Medal of Honor.
     #[default]
     Plain,
     /// In plain text and quotes, so that it may hold spaces: Quake3e, CoD4x. See
@@ -65,8 +64,6 @@ pub enum RconMode {
     Quoted,
     /// In plain text, after byte 0x02, the direction: Medal of Honor.
     MedalOfHonor,
-    /// In plain text, after a fifth 0xFF: HexenWorld.
-    HexenWorld,
     /// As a signature over the command and this machine's time, which must agree with the server's
     /// within 5 s: DarkPlaces.
     #[cfg(feature = "secure-rcon")]
@@ -79,10 +76,7 @@ pub enum RconMode {
 
 impl RconMode {
     const fn is_signed(self) -> bool {
-        !matches!(
-            self,
-            Self::Plain | Self::Quoted | Self::MedalOfHonor | Self::HexenWorld
-        )
+        !matches!(self, Self::Plain | Self::Quoted | Self::MedalOfHonor)
     }
 }
 
@@ -289,7 +283,6 @@ impl RconQuery {
         });
         Request {
             direction_byte: self.mode == RconMode::MedalOfHonor,
-            hexen_world: self.mode == RconMode::HexenWorld,
             ..Request::new(rcon)
         }
         .put(out);
@@ -570,7 +563,10 @@ fn last_line(text: &[u8]) -> String {
         let plain = TextRef::new(line, style).plain();
         plain.trim().to_lowercase()
     });
-    lines.rev().find(|line| !line.is_empty()).unwrap_or_default()
+    lines
+        .rev()
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
 }
 
 /// A password. `Debug` does not show it.
@@ -680,19 +676,6 @@ mod tests {
             .map(|line| line.plain().into_owned())
             .collect();
         assert_eq!(lines, ["Ann 20", "[clan] 5"]);
-    }
-
-    /// HexenWorld's servers write a fifth 0xFF before QuakeWorld's form of an answer
-    /// (gamedig/node-gamedig, protocols/hexen2.js).
-    #[test]
-    fn the_console_of_hexen_world_is_read() {
-        let mut query = query();
-        let datagram = b"\xff\xff\xff\xff\xffnAnn 20\n\0";
-        assert!(matches!(query.receive(datagram), Verdict::Partial(_)));
-        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
-            panic!("an answer")
-        };
-        assert_eq!(answer.text.raw(), b"Ann 20\n");
     }
 
     /// A line of FTE's `status` (fte-team/fteqw 93257c1a, engine/server/sv_ccmds.c). Datagrams of

@@ -15,7 +15,7 @@ use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Form, Wanted};
 use crate::model::{ServerStatus, Text};
-use crate::options::{Detail, Engine};
+use crate::options::Detail;
 use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
 use crate::service::Service;
 use crate::text::number;
@@ -26,16 +26,17 @@ const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 const PURPOSE: u16 = 0x5133;
 
 /// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player
-/// slots here. As [`Engine::Quake2`], [`Engine::QuakeWorld`] and [`Engine::HexenWorld`] it answers
-/// only `status`. Other requests get no reply, nor does a challenge of more than 128 bytes. A game
-/// writes its reply to `connect` with [`Reply`], and its reply to `rcon` with [`Reply::print`].
+/// slots here. As [`Engine::Quake2`](crate::Engine::Quake2) and
+/// [`Engine::QuakeWorld`](crate::Engine::QuakeWorld) it answers only `status`. Other requests get
+/// no reply, nor does a challenge of more than 128 bytes. A game writes its reply to `connect` with
+/// [`Reply`], and its reply to `rcon` with [`Reply::print`].
 ///
 /// The names and counts are written first, then as many whole player lines as fit, then the
 /// status's own rules. A rule that is empty or does not fit is left out; later rules that fit are
-/// written. A status has the number of players under `clients`, which shows whether all are listed. If
-/// that key does not fit, the reply ends after its other keys, without a line feed, so that clients can
-/// see that it is cut. The characters `\ ; "` are replaced by look-alikes, and control bytes are
-/// removed: the format cannot carry them.
+/// written. A status has the number of players under `clients`, which shows whether all are listed.
+/// If that key does not fit, the reply ends after its other keys, without a line feed, so that
+/// clients can see that it is cut. The characters `\ ; "` are replaced by look-alikes, and control
+/// bytes are removed: the format cannot carry them.
 ///
 /// A `getchallenge` that names another game than the status does is refused, as by ioquake3. Check
 /// the challenge that comes back in a `connect` with [`verify_challenge`].
@@ -79,9 +80,6 @@ pub(crate) fn respond_from_templates(
 ) -> Option<TemplateReply> {
     let engine = context.service.engine;
     let profile = Profile::of_engine(engine);
-    if request.hexen_world != (engine == Engine::HexenWorld) {
-        return None;
-    }
     if profile.form != Form::Quake3 {
         return sibling_reply(&request.command, profile.form, context);
     }

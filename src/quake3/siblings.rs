@@ -3,7 +3,6 @@
 use super::engines::Profile;
 use super::from_status::{field_pairs, put_rules};
 use super::player_lines::{is_spectator, write_quake_world_line, write_quake2_line};
-use super::wire::line::HEXEN_WORLD;
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
 use crate::model::{Player, ServerStatus};
@@ -107,10 +106,9 @@ fn put_part(text: &[u8], engine: Engine, template: &mut Template) {
 }
 
 fn put_status_head(engine: Engine, out: &mut Vec<u8>) {
-    let fifth_byte = (engine == Engine::HexenWorld).then_some(HEXEN_WORLD);
     let form = Profile::of_engine(engine).form;
     let detail = Detail::Full;
-    put_head(Word { form, detail }, fifth_byte, out);
+    put_head(Word { form, detail }, None, out);
 }
 
 /// The infostring: the fields of the status, then its rules, in a bounded number of bytes.

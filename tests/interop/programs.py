@@ -74,7 +74,7 @@ def clients():
         "qstat": Client([qstat()], [sys.executable, HERE / "qstat.py"], "Debian package qstat", {
             "quake3": "q3s", "gamespy1 unreal": "uns:1", "gamespy4 battlefield": "gs3", "gamespy4 ut3": "ut3s",
             "gamespy4 minecraft": "gs4", "gamespy4 halo": "gs2", "gamespy2 ascii": "gs2", "quake2": "q2s", "quakeworld": "qws",
-            "hexenworld": "hws", "ut2004": "ut2004s:1", "ut2004 long names": "ut2004s:1", "ut2004 killing floor": "ut2004s:1",
+            "ut2004": "ut2004s:1", "ut2004 long names": "ut2004s:1", "ut2004 killing floor": "ut2004s:1",
         }),
         # Asks for six keys by their ids.
         "qstat, short": Client([qstat()], [sys.executable, HERE / "qstat.py", "--short"], "Debian package qstat", {
@@ -83,7 +83,7 @@ def clients():
         "node gamedig": node("gamedig", "gamedig.mjs", {
             "quake3": "q3a", "gamespy1 unreal": "unrealtournament", "gamespy4 battlefield": "battlefield2",
             "gamespy4 ut3": "unrealtournament3", "gamespy4 minecraft": "minecraft", "gamespy4 halo": "protocol-gamespy2",
-            "gamespy2 ascii": "halo", "quake2": "quake2", "quakeworld": "quake", "hexenworld": "hexen2",
+            "gamespy2 ascii": "halo", "quake2": "quake2", "quakeworld": "quake",
             "own quake3": "protocol-quake3", "own gamespy1": "protocol-gamespy1", "own gamespy4": "protocol-gamespy3",
             "own ut2004": "protocol-unreal2", "ut2004": "unrealtournament2004",
             "ut2004 long names": "unrealtournament2004", "ut2004 killing floor": "killingfloor",

@@ -78,10 +78,6 @@ SERVERS = {
         "name": "A server of names", "map": "dm3", "player_count": 36, "rules": [rule for rule in RULES if rule[1]],
         "players": players(ODD + [SECOND_COLOUR], ("score", "ping")),
     }),
-    "hexenworld": (["quake3", "--game", "hexenworld"], {
-        "name": "A server of names", "map": "hwdm1", "player_count": 12, "rules": [rule for rule in RULES if rule[1]],
-        "players": players(ODD + [SECOND_COLOUR], ("score", "ping"))[:12],
-    }),
     "ut2004": (["ut2004", "--game", "UT2004"], {
         "name": "A server of names", "map": "CTF-FaceClassic", "player_count": 36,
         "players": players(ODD + [text(b"\x1b\xff\x01\x01Co\x1b\x40\xff\x40lour", "unreal_escape"), LATIN]),

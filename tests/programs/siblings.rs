@@ -1,5 +1,5 @@
-//! The commands of `queryport` for GameSpy v2, Quake 2, QuakeWorld and HexenWorld, whose packets
-//! have other words than those of GameSpy v4 and Quake 3.
+//! The commands of `queryport` for GameSpy v2, Quake 2 and QuakeWorld, whose packets have other words
+//! than those of GameSpy v4 and Quake 3.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
@@ -20,13 +20,13 @@ struct Family {
     distance: u16,
     /// A request for the status.
     request: &'static [u8],
-    /// The game that an answer identifies: nothing in one of HexenWorld names it.
+    /// The game that an answer identifies.
     recognised: Option<&'static str>,
     /// The word of the reply in the output of `decode`; replies of GameSpy v2 have none.
     reply: Option<&'static str>,
 }
 
-const FAMILIES: [Family; 4] = [
+const FAMILIES: [Family; 3] = [
     Family {
         game: "halo",
         name: "Halo",
@@ -49,14 +49,6 @@ const FAMILIES: [Family; 4] = [
         distance: 0,
         request: b"\xff\xff\xff\xffstatus 23\n",
         recognised: Some("quake"),
-        reply: Some("n"),
-    },
-    Family {
-        game: "hexen2",
-        name: "Hexen 2",
-        distance: 50,
-        request: b"\xff\xff\xff\xff\xffstatus\n",
-        recognised: None,
         reply: Some("n"),
     },
 ];
@@ -144,7 +136,6 @@ fn the_siblings_are_found_on_the_local_network() {
         ("halo", 2302..=2305),
         ("quake2", 27910..=27913),
         ("quake", 27500..=27503),
-        ("hexen2", 26950..=26953),
     ];
     at_once(games, |(game, ports)| {
         let free = ports
@@ -193,7 +184,6 @@ fn lists_of_the_siblings_are_scanned_and_printed() {
     let games = [
         ("quake2", &b"\xff\xff\xff\xffservers "[..]),
         ("quake", b"\xff\xff\xff\xffd\n"),
-        ("hexen2", b"\xff\xff\xff\xff\xffd\n"),
     ];
     at_once(games, |(game, begin)| {
         let (mut child, _out, first) = started(&["serve", game, "0"]);

@@ -31,7 +31,7 @@ pub enum Variant {
     GameSpy2,
     /// A dialect of Quake 3.
     Quake2,
-    /// With HexenWorld: dialects of Quake 3.
+    /// A dialect of Quake 3.
     QuakeWorld,
 }
 
@@ -122,10 +122,7 @@ impl Client {
 
     /// Whether replies can be several datagrams without numbers that no end mark follows.
     pub fn joins_parts(&self) -> bool {
-        matches!(
-            self.sibling,
-            Some(Dialect::QuakeWorld | Dialect::HexenWorld)
-        )
+        self.sibling == Some(Dialect::QuakeWorld)
     }
 
     pub fn query(&self, nonce: u64) -> AnyQuery {

@@ -107,7 +107,6 @@ pub fn beginning(dialect: Dialect) -> &'static [u8] {
     match dialect {
         Dialect::GameSpy2 => b"\0",
         Dialect::Quake2 => b"\xff\xff\xff\xffprint\n",
-        Dialect::HexenWorld => b"\xff\xff\xff\xff\xffn",
         _ => b"\xff\xff\xff\xffn",
     }
 }

@@ -66,9 +66,6 @@ impl Server {
             Variant::Usual(protocol) => Self::usual(protocol, random, cut),
             Variant::GameSpy2 => Self::sibling((Dialect::GameSpy2, Engine::GameSpy2), random, cut),
             Variant::Quake2 => Self::sibling((Dialect::Quake2, Engine::Quake2), random, cut),
-            Variant::QuakeWorld if random.chance(0.2) => {
-                Self::sibling((Dialect::HexenWorld, Engine::HexenWorld), random, cut)
-            }
             Variant::QuakeWorld => {
                 Self::sibling((Dialect::QuakeWorld, Engine::QuakeWorld), random, cut)
             }
@@ -107,7 +104,6 @@ impl Server {
                 Engine::GameSpy2 => Some(Dialect::GameSpy2),
                 Engine::Quake2 => Some(Dialect::Quake2),
                 Engine::QuakeWorld => Some(Dialect::QuakeWorld),
-                Engine::HexenWorld => Some(Dialect::HexenWorld),
                 _ => None,
             },
             _ => None,

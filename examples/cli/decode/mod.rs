@@ -12,8 +12,8 @@
 //!   be fragments;
 //! - a transcript, as `queryport query --record` writes it;
 //! - JSON objects with `protocol` and `packets` (hexadecimal, one string per datagram, in order of
-//!   arrival). Other keys are ignored. The dialects `gamespy2`, `quake2`, `quakeworld` and
-//!   `hexenworld` count as protocols;
+//!   arrival). Other keys are ignored. The dialects `gamespy2`, `quake2` and `quakeworld`
+//!   count as protocols;
 //! - a dump by `xxd` or `hexdump -C`, and hexadecimal or base64 text with a datagram a line;
 //! - else the file is one datagram.
 //!
@@ -282,7 +282,7 @@ fn from_object(object: &Value) -> Result<Reply, String> {
 fn protocol_of(name: &str) -> Result<Protocol, String> {
     match name {
         "gamespy2" => Ok(Protocol::GameSpy4),
-        "quake2" | "quakeworld" | "hexenworld" => Ok(Protocol::Quake3),
+        "quake2" | "quakeworld" => Ok(Protocol::Quake3),
         name => name
             .parse()
             .map_err(|error: UnknownProtocol| error.to_string()),
@@ -454,7 +454,6 @@ mod tests {
             ("gamespy2", Protocol::GameSpy4),
             ("quake2", Protocol::Quake3),
             ("quakeworld", Protocol::Quake3),
-            ("hexenworld", Protocol::Quake3),
             ("ut2004", Protocol::Ut2004),
         ] {
             assert_eq!(protocol_of(name), Ok(protocol), "{name}");

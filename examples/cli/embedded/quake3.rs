@@ -34,13 +34,6 @@ pub(super) fn worlds() -> Vec<World> {
             Dialect::QuakeWorld,
             Engine::QuakeWorld,
         ),
-        sibling(
-            "hexen2",
-            "HexenWorld",
-            "an embedded HexenWorld server",
-            Dialect::HexenWorld,
-            Engine::HexenWorld,
-        ),
     ]
 }
 

@@ -492,8 +492,8 @@ fn can_be_listed(error: &Error, game: &Game) -> bool {
 }
 
 /// Advice for the protocol `quake3`.
-const SIBLINGS: &str = "\n  Servers of Quake 2, QuakeWorld and HexenWorld answer if you name the \
-                        game: quake2, quake or hexen2.";
+const SIBLINGS: &str =
+    "\n  Servers of Quake 2 and QuakeWorld answer if you name the game: quake2 or quake.";
 
 /// Advice for the user after a failure.
 fn advice(error: &Error, what: What, server: &str) -> String {

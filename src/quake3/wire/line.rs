@@ -18,9 +18,6 @@ pub(crate) const MARK: [u8; 4] = [0xFF; 4];
 pub(crate) const TO_SERVER: u8 = 0x02;
 /// Medal of Honor's byte after the mark, in replies.
 pub(crate) const TO_CLIENT: u8 = 0x01;
-/// HexenWorld's byte after the mark, in requests and replies: a fifth byte of the same value
-/// (gamedig/node-gamedig, protocols/hexen2.js).
-pub(crate) const HEXEN_WORLD: u8 = 0xFF;
 
 /// The words that messages of this protocol begin with.
 const WORDS: [&str; 33] = [
@@ -59,19 +56,16 @@ const WORDS: [&str; 33] = [
     "rconInfoResponse",
 ];
 
-/// `head = 4%xFF [ %x01 / %x02 / %xFF ]`: Medal of Honor's direction byte, or HexenWorld's fifth
-/// 0xFF.
+/// `head = 4%xFF [ %x01 / %x02 ]`: Medal of Honor's direction byte.
 fn head(datagram: &[u8]) -> Parsed<'_, Option<u8>> {
-    let fifth_byte = verify(octet, |byte| {
-        matches!(*byte, TO_SERVER | TO_CLIENT | HEXEN_WORLD)
-    });
+    let fifth_byte = verify(octet, |byte| matches!(*byte, TO_SERVER | TO_CLIENT));
     preceded(tag(&MARK[..]), opt(fifth_byte)).parse(datagram)
 }
 
 /// A datagram with the mark.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marked<'a> {
-    /// The byte after the mark: [`TO_SERVER`], [`TO_CLIENT`] or [`HEXEN_WORLD`].
+    /// The byte after the mark: [`TO_SERVER`] or [`TO_CLIENT`].
     pub(crate) fifth_byte: Option<u8>,
     /// The bytes after both.
     pub(crate) text: &'a [u8],

@@ -531,7 +531,6 @@ mod tests {
             (&b"servers "[..], Form::Quake2),
             (b"servers\n", Form::Quake2),
             (b"d\n", Form::QuakeWorld),
-            (b"\xffd\n", Form::QuakeWorld),
         ] {
             let entries = b"\x0a\0\0\x01\x6d\x06\\\\\\\\\x6d\x07";
             let datagram = [b"\xff\xff\xff\xff", head, entries].concat();

@@ -10,9 +10,7 @@ use nom::character::complete::digit1;
 use nom::combinator::{eof, map_opt, opt, peek, rest, value};
 use nom::sequence::{preceded, terminated};
 
-use super::line::{
-    self, HEXEN_WORLD, Marked, TO_SERVER, check_optional_word, check_word, next_word, put_words,
-};
+use super::line::{self, Marked, TO_SERVER, check_optional_word, check_word, next_word, put_words};
 use super::list::GetServers;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
@@ -41,9 +39,6 @@ pub struct Request<'a> {
     /// Whether byte 0x02 follows the mark, as Medal of Honor's clients write it. ioquake3 reads it
     /// as a space, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
     pub direction_byte: bool,
-    /// Whether a fifth 0xFF follows the mark, as HexenWorld's clients write it. Before
-    /// [`Command::ShortList`] it is the only one.
-    pub hexen_world: bool,
 }
 
 /// The command of a request.
@@ -166,7 +161,6 @@ impl<'a> Request<'a> {
         Self {
             command,
             direction_byte: false,
-            hexen_world: false,
         }
     }
 
@@ -181,8 +175,8 @@ impl<'a> Request<'a> {
         let Marked { fifth_byte, text } = match line::marked(datagram) {
             Ok(marked) => marked,
             Err(no_mark) => {
-                let (_, request) = unmarked(datagram).map_err(|_| no_mark)?;
-                return Ok(request);
+                let (_, command) = unmarked(datagram).map_err(|_| no_mark)?;
+                return Ok(Self::new(command));
             }
         };
         // Some commands are not a line of words: they are recognised before the line is split.
@@ -199,7 +193,6 @@ impl<'a> Request<'a> {
         Ok(Self {
             command,
             direction_byte: fifth_byte == Some(TO_SERVER),
-            hexen_world: fifth_byte == Some(HEXEN_WORLD),
         })
     }
 
@@ -218,7 +211,7 @@ impl<'a> Request<'a> {
 
     /// [`Self::encode`] without its checks.
     pub(crate) fn put(&self, out: &mut impl BufMut) {
-        let fifth_byte = self.fifth_byte();
+        let fifth_byte = self.direction_byte.then_some(TO_SERVER);
         let mut put = |word: &[u8], arguments: &[Option<&[u8]>]| {
             line::put(fifth_byte, word, out);
             put_words(arguments, out);
@@ -248,7 +241,6 @@ impl<'a> Request<'a> {
             }
             Command::Shutdown => put(b"shutdown", &[]),
             Command::ListQuery => out.put_slice(b"query"),
-            Command::ShortList if self.hexen_world => out.put_slice(b"\xffc\0"),
             Command::ShortList => out.put_slice(b"c\n\0"),
             Command::ShortHeartbeat { sequence, players } => {
                 put_short_heartbeat(*sequence, *players, out);
@@ -270,17 +262,6 @@ impl<'a> Request<'a> {
                 put(list.word(), &[list.game]);
                 list.put(out);
             }
-        }
-    }
-
-    /// The byte after the mark.
-    const fn fifth_byte(&self) -> Option<u8> {
-        if self.direction_byte {
-            Some(TO_SERVER)
-        } else if self.hexen_world {
-            Some(HEXEN_WORLD)
-        } else {
-            None
         }
     }
 
@@ -414,24 +395,20 @@ fn status(input: &[u8]) -> Parsed<'_, &[u8]> {
     preceded((tag("\n"), peek(tag("\\"))), rest).parse(input)
 }
 
-/// `unmarked = ( "query" [LF] / [ %xFF ] %s"c" ( LF / NUL ) / short-heartbeat / %s"C" LF / %s"k" NUL ) *NUL`:
+/// `unmarked = ( "query" [LF] / %s"c" ( LF / NUL ) / short-heartbeat / %s"C" LF / %s"k" NUL ) *NUL`:
 /// the requests to masters without the mark (Unity-Technologies/qstat, qstat.h; QW-Group/mvdsv,
 /// src/sv_master.c).
-fn unmarked(datagram: &[u8]) -> Parsed<'_, Request<'_>> {
-    let hexen_world = opt(tag(&[HEXEN_WORLD][..])).map(|byte| byte.is_some());
+fn unmarked(datagram: &[u8]) -> Parsed<'_, Command<'_>> {
     let end = alt((tag("\n"), tag("\0")));
-    let short_list = terminated(hexen_world, (tag("c"), end)).map(|hexen_world| Request {
-        hexen_world,
-        ..Request::new(Command::ShortList)
-    });
-    let others = alt((
+    let commands = alt((
         value(Command::ListQuery, (tag("query"), opt(tag("\n")))),
+        value(Command::ShortList, (tag("c"), end)),
         short_heartbeat,
         value(Command::ShortShutdown, tag("C\n")),
         value(Command::MasterPing, tag("k\0")),
     ));
     let tail = (take_while(|byte| byte == 0), eof);
-    terminated(alt((short_list, others.map(Request::new))), tail).parse(datagram)
+    terminated(commands, tail).parse(datagram)
 }
 
 /// `short-heartbeat = %s"a" LF 1*DIGIT LF 1*DIGIT LF`

@@ -48,7 +48,7 @@ pub struct Response<'a> {
 pub(crate) struct Layout {
     pub(crate) form: Form,
     pub(crate) detail: Detail,
-    /// The byte after the mark, which Medal of Honor's and HexenWorld's servers write.
+    /// The byte after the mark, which Medal of Honor's servers write.
     fifth_byte: Option<u8>,
     /// The infostring.
     info_start: usize,

@@ -30,8 +30,7 @@ pub enum Form {
     /// `print`, a line feed and an infostring: the reply to `status` in Quake 2, Kingpin and Alien
     /// Arena.
     Quake2,
-    /// `n` and an infostring: the reply to `status` in QuakeWorld and HexenWorld. NUL ends each of
-    /// its datagrams.
+    /// `n` and an infostring: the reply to `status` in QuakeWorld. NUL ends each of its datagrams.
     QuakeWorld,
 }
 
@@ -121,7 +120,7 @@ fn quake2_line(line: &[u8]) -> Parsed<'_, Quake2Line<'_>> {
         .parse(line)
 }
 
-/// A player line of QuakeWorld or HexenWorld, as text.
+/// A player line of QuakeWorld, as text.
 ///
 /// ```
 /// use queryport::quake3::QuakeWorldLine;

@@ -18,7 +18,6 @@ fn serve(game: &Game, socket: UdpSocket, name: &str) -> JoinHandle<()> {
         Dialect::GameSpy2 => Service::new(Engine::GameSpy2),
         Dialect::Quake2 => Service::new(Engine::Quake2),
         Dialect::QuakeWorld => Service::new(Engine::QuakeWorld),
-        Dialect::HexenWorld => Service::new(Engine::HexenWorld),
         _ if game.gamename == Some("battlefield2") => Service::new(Engine::Battlefield2),
         _ => Service::from(game.protocol),
     };

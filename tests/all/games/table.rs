@@ -73,7 +73,7 @@ fn the_table_has_every_game_in_scope() {
     println!("  {} list servers", masters.len());
     let expected = [
         (Protocol::GameSpy1, 71),
-        (Protocol::Quake3, 29),
+        (Protocol::Quake3, 28),
         (Protocol::Ut2004, 7),
         (Protocol::GameSpy4, 29),
     ];
@@ -81,7 +81,7 @@ fn the_table_has_every_game_in_scope() {
     assert_eq!(counts, BTreeMap::from(expected), "{hint}");
     assert_eq!(
         (total, ours.len(), Game::all().len()),
-        (136, 138, 138 + OTHERS.len()),
+        (135, 137, 137 + OTHERS.len()),
         "{hint}"
     );
 }
@@ -153,7 +153,7 @@ fn dialects_belong_to_a_protocol_of_the_game() {
             Dialect::MedalOfHonor | Dialect::NoChallenge | Dialect::OpenJk | Dialect::InfoOnly => {
                 Protocol::Quake3
             }
-            Dialect::Quake2 | Dialect::QuakeWorld | Dialect::HexenWorld => Protocol::Quake3,
+            Dialect::Quake2 | Dialect::QuakeWorld => Protocol::Quake3,
             Dialect::SeparateLists => Protocol::Ut2004,
             other => panic!("{other:?}"),
         };
@@ -194,10 +194,7 @@ fn list_servers_can_be_asked_as_their_form_says() {
                     | MasterForm::Hexadecimal
                     | MasterForm::Long
             );
-            let is_sibling = matches!(
-                master.form,
-                MasterForm::Quake2 | MasterForm::QuakeWorld | MasterForm::HexenWorld
-            );
+            let is_sibling = matches!(master.form, MasterForm::Quake2 | MasterForm::QuakeWorld);
             assert_eq!(
                 is_quake3 || is_sibling || master.form == MasterForm::Cod4x,
                 game.protocol == Protocol::Quake3,

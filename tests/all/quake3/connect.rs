@@ -297,7 +297,7 @@ fn recorded_refusals_have_the_servers_words() {
     for (name, words) in [
         (
             "openarena-connect-wrong-protocol",
-            "the server refused: Server uses protocol version 71 (yours is 68).",
+            "the server refused: Server uses protocol version 71 (yours is 99).",
         ),
         (
             "openarena-challenge-wrong-game",
@@ -305,11 +305,11 @@ fn recorded_refusals_have_the_servers_words() {
         ),
         (
             "openjk-connect-without-password",
-            "the server refused: Invalid password",
+            "the server refused: @@@INVALID_ESCAPE_TO_MAIN",
         ),
         (
             "etlegacy-connect-without-password",
-            "the server refused: Invalid password",
+            "the server refused: [err_dialog]Invalid password",
         ),
     ] {
         let server = from(name, "server");

@@ -1,4 +1,4 @@
-//! Quake 2, Alien Arena, QuakeWorld and HexenWorld. The vectors are built by hand from the format
+//! Quake 2, Alien Arena and QuakeWorld. The vectors are built by hand from the format
 //! strings of the servers (id-Software/Quake-2 server/sv_main.c, alienarena/alienarena
 //! source/server/sv_main.c, QW-Group/mvdsv src/sv_main.c).
 
@@ -6,9 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use queryport::games::Game;
-use queryport::quake3::{
-    self, Answer, Command, Form, Password, RconMode, RconQuery, Request, Response, StatusQuery,
-};
+use queryport::quake3::{self, Answer, Command, Form, Request, Response, StatusQuery};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
     Dialect, Engine, Limits, ParseErrorKind, Part, Player, Protocol, QueryOptions, Requester,
@@ -362,8 +360,7 @@ fn names_on_fte_have_its_colour_codes() {
 
 #[test]
 fn replies_encode_to_the_same_bytes() {
-    let hexen_world = [b"\xff", QUAKE_WORLD].concat();
-    for datagram in [QUAKE2, ALIEN_ARENA, QUAKE_WORLD, &hexen_world] {
+    for datagram in [QUAKE2, ALIEN_ARENA, QUAKE_WORLD] {
         let response = Response::parse(datagram, &Limits::default()).unwrap();
         assert_eq!(response.problems().next(), None);
         let mut out = Vec::new();
@@ -379,14 +376,9 @@ fn replies_encode_to_the_same_bytes() {
 fn requests_of_each_dialect() {
     assert_eq!(sent(Dialect::Quake2), b"\xff\xff\xff\xffstatus\n");
     assert_eq!(sent(Dialect::QuakeWorld), b"\xff\xff\xff\xffstatus 159\n");
-    assert_eq!(
-        sent(Dialect::HexenWorld),
-        b"\xff\xff\xff\xff\xffstatus 159\n"
-    );
-    for dialect in [Dialect::Quake2, Dialect::QuakeWorld, Dialect::HexenWorld] {
+    for dialect in [Dialect::Quake2, Dialect::QuakeWorld] {
         let request = sent(dialect);
         let read = Request::parse(&request).unwrap();
-        assert_eq!(read.hexen_world, dialect == Dialect::HexenWorld);
         let mut written = Vec::new();
         read.encode(&mut written).unwrap();
         assert_eq!(written, request);
@@ -425,7 +417,6 @@ fn requests_to_masters_go_both_ways_and_are_named() {
     for (datagram, command) in [
         (&b"query"[..], Command::ListQuery),
         (b"c\n\0", Command::ShortList),
-        (b"\xffc\0", Command::ShortList),
         (b"a\n17\n4\n", Command::ShortHeartbeat { sequence, players }),
         (b"C\n", Command::ShortShutdown),
         (b"k\0", Command::MasterPing),
@@ -434,10 +425,6 @@ fn requests_to_masters_go_both_ways_and_are_named() {
     ] {
         let request = Request::parse(datagram).unwrap();
         assert_eq!(request.command, command);
-        assert_eq!(
-            request.hexen_world,
-            datagram[0] == 0xFF && datagram[1] == b'c'
-        );
         let mut written = Vec::new();
         request.encode(&mut written).unwrap();
         assert_eq!(written, datagram);
@@ -450,7 +437,7 @@ fn requests_to_masters_go_both_ways_and_are_named() {
         assert_eq!(likeliest.message.as_ref().unwrap().kind(), "request");
         let whole = match command {
             Command::StatusHeartbeat { .. } => datagram.len() - status.len() + 1,
-            Command::ShortList => 2 + usize::from(request.hexen_world),
+            Command::ShortList => 2,
             _ => datagram.len(),
         };
         for cut in 0..whole {
@@ -489,31 +476,17 @@ fn requests_to_masters_go_both_ways_and_are_named() {
 }
 
 #[test]
-fn console_commands_for_hexen_world_have_its_fifth_byte() {
-    let (password, limits) = (Password::new("secret"), Limits::default());
-    let mut query = RconQuery::new(password, "status", RconMode::HexenWorld, &limits).unwrap();
-    let mut request = Vec::new();
-    query.request(&mut request);
-    assert_eq!(request, b"\xff\xff\xff\xff\xffrcon secret status");
-    query.receive(b"\xff\xff\xff\xff\xffnmap: demo1\n\0");
-    let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
-        panic!()
-    };
-    assert_eq!(answer.lines().next().unwrap().plain(), "map: demo1");
-}
-
-#[test]
 fn a_cut_request_for_a_status_has_fewer_flags_or_none() {
-    let request = sent(Dialect::HexenWorld);
+    let request = sent(Dialect::QuakeWorld);
     for cut in 0..request.len() {
         let flags = match Request::parse(&request[..cut]).map(|request| request.command) {
             Ok(Command::Status { flags }) => flags.unwrap_or_default(),
             _ => {
-                assert!(cut < b"\xff\xff\xff\xff\xffstatus".len(), "cut at {cut}");
+                assert!(cut < b"\xff\xff\xff\xffstatus".len(), "cut at {cut}");
                 continue;
             }
         };
-        let read = request.get(12..cut.min(15)).unwrap_or_default();
+        let read = request.get(11..cut.min(14)).unwrap_or_default();
         assert_eq!(flags, read, "cut at {cut}");
     }
 }
@@ -650,7 +623,6 @@ fn each_engine_answers_its_dialect_alone() {
     for (engine, dialect) in [
         (Engine::Quake2, Dialect::Quake2),
         (Engine::QuakeWorld, Dialect::QuakeWorld),
-        (Engine::HexenWorld, Dialect::HexenWorld),
     ] {
         for players in [0, 1, 8] {
             let replies = served(engine, &sent(dialect), players);
@@ -672,7 +644,6 @@ fn each_engine_answers_its_dialect_alone() {
         assert!(served(engine, &sent(Dialect::Standard), 1).is_empty());
         assert!(served(Engine::Quake3, &sent(dialect), 1).is_empty());
     }
-    assert!(served(Engine::QuakeWorld, &sent(Dialect::HexenWorld), 1).is_empty());
 }
 
 #[test]
@@ -760,19 +731,14 @@ fn flags_choose_the_players_and_their_fields() {
 /// Unity-Technologies/qstat, qstat.c).
 #[test]
 fn a_status_without_any_field_is_answered_with_one_pair() {
-    for (engine, dialect) in [
-        (Engine::QuakeWorld, Dialect::QuakeWorld),
-        (Engine::HexenWorld, Dialect::HexenWorld),
-    ] {
-        let empty = ServerStatus::default();
-        let replies = replies(&Service::new(engine), &sent(dialect), &empty);
-        let Verdict::Done(answer) = query(dialect).receive(&replies[0]) else {
-            panic!("{engine:?}")
-        };
-        assert!(answer.completeness().is_complete());
-        assert_eq!(answer.get("hostname"), Some(&b""[..]));
-        assert_eq!(answer.to_status().name, None, "{engine:?}");
-    }
+    let (service, request) = (Service::new(Engine::QuakeWorld), sent(Dialect::QuakeWorld));
+    let replies = replies(&service, &request, &ServerStatus::default());
+    let Verdict::Done(answer) = query(Dialect::QuakeWorld).receive(&replies[0]) else {
+        panic!()
+    };
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.get("hostname"), Some(&b""[..]));
+    assert_eq!(answer.to_status().name, None);
 }
 
 #[test]
@@ -828,7 +794,6 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
     for (engine, dialect) in [
         (Engine::Quake2, Dialect::Quake2),
         (Engine::QuakeWorld, Dialect::QuakeWorld),
-        (Engine::HexenWorld, Dialect::HexenWorld),
     ] {
         for max_reply in [1, 5, 20, 100, 300, 600] {
             let service = Service::new(engine).with_max_reply(max_reply);
@@ -847,7 +812,7 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
             shortened += 1;
         }
     }
-    assert_eq!(shortened, 9);
+    assert_eq!(shortened, 6);
 }
 
 #[test]
@@ -855,7 +820,6 @@ fn an_infostring_of_the_siblings_has_511_bytes_at_most() {
     for (engine, dialect) in [
         (Engine::Quake2, Dialect::Quake2),
         (Engine::QuakeWorld, Dialect::QuakeWorld),
-        (Engine::HexenWorld, Dialect::HexenWorld),
     ] {
         let length = |value: usize| {
             let mut status = status(1);
@@ -967,7 +931,6 @@ fn bytes_that_a_status_of_the_siblings_cannot_carry_become_similar_ones() {
     for (engine, dialect) in [
         (Engine::Quake2, Dialect::Quake2),
         (Engine::QuakeWorld, Dialect::QuakeWorld),
-        (Engine::HexenWorld, Dialect::HexenWorld),
     ] {
         let replies = replies(&Service::new(engine), &sent(dialect), &status);
         let text = String::from_utf8_lossy(&replies[0]);

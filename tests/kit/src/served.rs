@@ -95,7 +95,6 @@ const CARRIED: &[Carried] = &[
     Carried::infostring(Engine::SoldierOfFortune2),
     Carried::short_infostring(Engine::Quake2),
     Carried::short_infostring(Engine::QuakeWorld),
-    Carried::short_infostring(Engine::HexenWorld),
     Carried::all(Engine::Ut2004),
     Carried::all(Engine::KillingFloor),
     Carried::all(Engine::Ut2003),

@@ -218,8 +218,7 @@ pub fn quake3(data: &[u8]) {
     let steps = super::script::steps(&mut u);
     let (client, engine) = match (kind >> 6, kind & 3) {
         (1, _) => (Dialect::Quake2, Engine::Quake2),
-        (2, _) => (Dialect::QuakeWorld, Engine::QuakeWorld),
-        (3, _) => (Dialect::HexenWorld, Engine::HexenWorld),
+        (2 | 3, _) => (Dialect::QuakeWorld, Engine::QuakeWorld),
         (_, 0) => (Dialect::NoChallenge, Engine::Quake3),
         (_, 1) => (Dialect::NoChallenge, Engine::DarkPlaces),
         (_, 2) => (Dialect::NoChallenge, Engine::Warsow),
@@ -290,8 +289,8 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
     };
     let reading = if datagram.starts_with(QUAKE_2) {
         naive::siblings::quake2(datagram)
-    } else if let Some(head) = quake_world_head(&received) {
-        naive::siblings::quake_world(&received, head)
+    } else if datagram.starts_with(QUAKE_WORLD_FIRST) {
+        naive::siblings::quake_world(&received)
     } else {
         naive::quake3::read(datagram, asked)
     };
@@ -309,19 +308,8 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
 
 /// The beginning of a Quake 2 status.
 const QUAKE_2: &[u8] = b"\xff\xff\xff\xffprint\n\\";
-/// The beginnings of the datagrams of QuakeWorld and HexenWorld.
-const QUAKE_WORLD: &[&[u8]] = &[b"\xff\xff\xff\xffn", b"\xff\xff\xff\xff\xffn"];
-
-/// The beginning that a QuakeWorld reply among these datagrams has.
-fn quake_world_head(datagrams: &[Text]) -> Option<&'static [u8]> {
-    let begins = |head: &&&[u8]| {
-        let first = [**head, b"\\"].concat();
-        datagrams
-            .iter()
-            .any(|datagram| datagram.starts_with(&first))
-    };
-    QUAKE_WORLD.iter().find(begins).copied()
-}
+/// The beginning of the first datagram of a reply of QuakeWorld.
+const QUAKE_WORLD_FIRST: &[u8] = b"\xff\xff\xff\xffn\\";
 
 /// The datagrams of a QuakeWorld reply in order of arrival, without a request.
 pub fn quake_world_datagrams(datagrams: &[Text]) -> bool {
@@ -334,10 +322,10 @@ pub fn quake_world_datagrams(datagrams: &[Text]) -> bool {
 fn quake_world_compare(answer: &quake3::Answer, received: &[Text]) -> bool {
     let is_marked = |datagram: &&Text| datagram.starts_with(b"\xff\xff\xff\xff");
     let marked: Vec<Text> = received.iter().filter(is_marked).cloned().collect();
-    let Some(head) = quake_world_head(&marked) else {
+    if !marked.iter().any(|one| one.starts_with(QUAKE_WORLD_FIRST)) {
         return false;
-    };
-    let reading = naive::siblings::quake_world(&marked, head);
+    }
+    let reading = naive::siblings::quake_world(&marked);
     let is_complete = answer.completeness().is_complete();
     compare(&marked, Some(quake3_fields(answer)), is_complete, &reading)
 }

@@ -37,7 +37,6 @@ pub fn request(data: &[u8]) {
         Engine::MedalOfHonor,
         Engine::Quake2,
         Engine::QuakeWorld,
-        Engine::HexenWorld,
     ] {
         let service = Service::new(engine);
         let replies = queryport::quake3::respond(&request, &status, &service, &requester);
@@ -67,7 +66,6 @@ pub fn request(data: &[u8]) {
         // The request wants no infostring.
         if let Command::Status { .. } = request.command
             && reply.starts_with(b"\xff\xff\xff\xffn\n")
-                | reply.starts_with(b"\xff\xff\xff\xff\xffn\n")
         {
             continue;
         }

@@ -92,7 +92,6 @@ pub fn rcon(data: &[u8]) {
         RconMode::Plain,
         RconMode::Quoted,
         RconMode::MedalOfHonor,
-        RconMode::HexenWorld,
         #[cfg(feature = "secure-rcon")]
         RconMode::Time,
         #[cfg(feature = "secure-rcon")]
@@ -145,7 +144,6 @@ fn is_refusal(refusal: &Refusal, data: &[u8]) {
 fn is_command(request: &[u8], mode: RconMode) {
     let request = Request::parse(request).expect("our requests are requests");
     assert_eq!(request.direction_byte, mode == RconMode::MedalOfHonor);
-    assert_eq!(request.hexen_world, mode == RconMode::HexenWorld);
     match request.command {
         Command::GetChallenge { .. } => {}
         Command::Rcon(rcon) => {

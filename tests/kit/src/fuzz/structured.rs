@@ -33,7 +33,6 @@ fn engine(choice: u8) -> Engine {
             SoldierOfFortune2,
             Quake2,
             QuakeWorld,
-            HexenWorld,
         ],
         _ => &[Ut2004, KillingFloor, Ut2003],
     };
@@ -47,7 +46,6 @@ fn dialect(engine: Engine) -> Dialect {
         Engine::GameSpy2 => Dialect::GameSpy2,
         Engine::Quake2 => Dialect::Quake2,
         Engine::QuakeWorld => Dialect::QuakeWorld,
-        Engine::HexenWorld => Dialect::HexenWorld,
         _ => Dialect::Standard,
     }
 }

@@ -61,7 +61,8 @@ fn quake2_player(line: &[u8]) -> Result<Pairs, &'static str> {
 ///
 /// One reply can be several datagrams without numbers. The text after the head of each, without
 /// its NUL, is joined, and then read line by line. A NUL ends each datagram.
-pub fn quake_world(datagrams: &[Text], head: &[u8]) -> Reading {
+pub fn quake_world(datagrams: &[Text]) -> Reading {
+    let head: &[u8] = b"\xff\xff\xff\xffn";
     let mut texts: Vec<&[u8]> = Vec::new();
     let begins_reply = |datagram: &Text| {
         let text = datagram.strip_prefix(head);
