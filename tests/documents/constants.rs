@@ -172,16 +172,6 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: "src/scan/admission.rs",
-        code: "MIN_SAMPLES: u64 = 64;",
-        sentences: &[Sentence(SCAN_OPTIONS, "64 servers have answered")],
-    },
-    Fact {
-        file: "src/scan/admission.rs",
-        code: "RTT_FACTOR: u32 = 4;",
-        sentences: &[Sentence(SCAN_OPTIONS, "four times the")],
-    },
-    Fact {
-        file: "src/scan/admission.rs",
         code: "DEFAULT_RECEIVE_BUFFER: usize = 212_992;",
         sentences: &[
             Sentence(SCANNER, "212,992 bytes"),
@@ -224,11 +214,6 @@ const FACTS: &[Fact] = &[
         file: "src/net/target.rs",
         code: "const REPEAT_FOR: Duration = Duration::from_secs(1);",
         sentences: &[Sentence("src/net/scan/mod.rs", "for a second")],
-    },
-    Fact {
-        file: SCAN_OPTIONS,
-        code: "wait.clamp(Duration::from_millis(10), Duration::from_secs(60))",
-        sentences: &[Sentence(SCAN_OPTIONS, "The range is 10 ms–1 min")],
     },
     Fact {
         file: SCAN_OPTIONS,
