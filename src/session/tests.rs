@@ -420,13 +420,6 @@ fn a_session_is_due_while_something_waits_to_be_taken() {
 }
 
 #[test]
-fn requests_counts_the_retries_that_fit() {
-    let at_most = |ms| timing().with_timeout(Duration::from_millis(ms)).requests();
-    // After 0, 1 and 2.5 s.
-    assert_eq!([1000, 1001, 2500, 2501, 9000].map(at_most), [1, 2, 2, 3, 3]);
-}
-
-#[test]
 fn the_last_request_waits_until_the_timeout() {
     let patient = Timing::default()
         .with_timeout(Duration::from_secs(10))

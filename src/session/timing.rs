@@ -54,10 +54,10 @@ impl Default for Timing {
 impl Timing {
     /// The longest duration of a query of one address: 10 ms–10 min, default 4 s.
     ///
-    /// Retries that would come later are not sent, see [`Self::requests`]. If a name has several
-    /// addresses, each has this timeout. In a [`Scanner`](crate::scan::Scanner), `Client::scan` and
-    /// `Client::lan`, it applies to servers that send nothing. A server that has sent part of its
-    /// answer may take four times as long, 16 s by default.
+    /// Retries that would come later are not sent. If a name has several addresses, each has this
+    /// timeout. In a [`Scanner`](crate::scan::Scanner), `Client::scan` and `Client::lan`, it applies
+    /// to servers that send nothing. A server that has sent part of its answer may take four times as
+    /// long, 16 s by default.
     pub const fn timeout(&self) -> Duration {
         self.timeout
     }
@@ -94,35 +94,6 @@ impl Timing {
     pub(super) fn max_duration(&self, has_answered: bool) -> Duration {
         let timeouts = if has_answered { self.max_timeouts } else { 1 };
         self.timeout.saturating_mul(timeouts.into())
-    }
-
-    /// How many requests a silent server gets: the first, and the retries that fit into the
-    /// timeout.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use queryport::Timing;
-    ///
-    /// let timing = Timing::default();
-    /// assert_eq!(timing.requests(), 3, "after 0, 1.2 and 3 s");
-    /// let short = timing.with_timeout(Duration::from_secs(2));
-    /// assert_eq!(
-    ///     (short.retries(), short.requests()),
-    ///     (2, 2),
-    ///     "the second retry does not fit"
-    /// );
-    /// ```
-    pub fn requests(&self) -> u8 {
-        let mut requests: u8 = 1;
-        let mut sent_at = Duration::ZERO;
-        for retries in 0..self.retries {
-            sent_at = sent_at.saturating_add(self.reply_wait(retries));
-            if sent_at >= self.timeout() {
-                break;
-            }
-            requests = requests.saturating_add(1);
-        }
-        requests
     }
 
     setters! {
