@@ -233,7 +233,7 @@ impl Machine for Replay {
     fn handle_timeout(&mut self, _now: Instant) {}
 }
 
-/// A request, divided into what is asked and what the reply quotes.
+/// A request, with the part that its reply quotes apart.
 struct Asked<'a> {
     protocol: Protocol,
     /// The request without challenge and id.
