@@ -387,7 +387,7 @@ fn a_missing_descriptor_has_one_outcome_on_every_path() {
         Answered,
         "a server opens no descriptor",
     );
-    // A few descriptors are enough for many ports, if they are queried one after another.
+    // A few descriptors are enough if the server answers at one of the first ports.
     let few = Case {
         list_over_tcp: gamespy1(),
         ..Case::new(&runtime, "few descriptors", answering, Answered)
