@@ -5,6 +5,7 @@
 //! missing parts. The types that most programs need are at the root of the crate: [`ServerStatus`]
 //! and its parts.
 
+pub(crate) mod changes;
 pub(crate) mod completeness;
 #[cfg(feature = "serde")]
 pub(crate) mod json;
@@ -16,6 +17,7 @@ pub(crate) mod text;
 pub use crate::text::charset::Charset;
 pub use crate::text::code::Colour;
 pub use crate::text::colour::Colours;
+pub use changes::PlayerChanges;
 pub(crate) use completeness::{Completeness, MissingParts, Verification};
 #[cfg(feature = "serde")]
 pub use json::Detailed;

@@ -60,6 +60,8 @@ pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
 ///
 /// It is used like a slice. An empty one does not mean an empty server: see [`Players::is_known`].
 /// [`ServerStatus::player_count`](crate::ServerStatus::player_count) is often known without a list.
+/// Joins and leaves show only in two known lists of complete answers, see
+/// [`ServerStatus::players_changed_since`](crate::ServerStatus::players_changed_since).
 ///
 /// ```
 /// use queryport::{Player, Players, ServerStatus};

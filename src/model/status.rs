@@ -110,7 +110,8 @@ pub struct ServerStatus {
     /// The score, frags or captures that end a match. Zero means no limit.
     pub score_limit: Option<i64>,
     /// The players on the server, in its order. Also empty if the server sent no list, see
-    /// [`Players::is_known`].
+    /// [`Players::is_known`]. Compare two lists with [`Self::players_changed_since`]: a list of an
+    /// incomplete answer may lack players who are still there.
     pub players: Players,
     /// Players who have left, but are still in the server's list, as on Battlefield 1942.
     pub former_players: Vec<Player>,
