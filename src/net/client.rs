@@ -577,6 +577,11 @@ impl Client {
         /// A fixed port carries one query at a time: another one fails with [`Error::Io`]. If one
         /// call runs several queries at once, as `detect` does, one of them uses the port. Lists
         /// over TCP use any local address.
+        ///
+        /// Most protocols cannot tell a late reply from the next answer. With a fixed port, a query
+        /// of the same server therefore starts as long after the previous one as that took, in
+        /// addition to its own time. Clones of a client share this rule, other clients and programs
+        /// do not know of it, and scans do not wait. With any port, no late reply arrives.
         with_local_address(local: SocketAddr) querier.local = Some(local);
     }
 

@@ -12,7 +12,7 @@ use crate::error::QueryError;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
-use crate::session::{Outcome, Session};
+use crate::session::Outcome;
 use crate::status_query::{Answer, StatusQuery};
 use crate::time::{after, earlier};
 #[cfg(feature = "games")]
@@ -284,7 +284,7 @@ struct Staggered<'a, I: Io> {
 
 impl<'a, I: Io> Staggered<'a, I> {
     fn new(client: &'a Querier, attempts: Vec<Attempt>, gap: Duration, deadline: Instant) -> Self {
-        let running = Exchanges::new(client.local);
+        let running = Exchanges::new(client.local, client.late_replies.clone());
         Self {
             client,
             attempts,
@@ -312,7 +312,7 @@ impl<'a, I: Io> Staggered<'a, I> {
                 return None;
             }
             let ended = match next_attempt {
-                Some(attempt) if self.next_at <= now => self.start(attempt, now),
+                Some(attempt) if self.next_at <= now => self.start(attempt, now).await,
                 Some(_) => {
                     let until_next = earlier(until, Some(self.next_at));
                     self.running.step_until(until_next).await
@@ -327,7 +327,7 @@ impl<'a, I: Io> Staggered<'a, I> {
     }
 
     /// Starts a query. Returns its end if it ends immediately.
-    fn start(&mut self, attempt: Attempt, now: Instant) -> Option<Ended<Answer>> {
+    async fn start(&mut self, attempt: Attempt, now: Instant) -> Option<Ended<Answer>> {
         let Attempt {
             protocol,
             peer,
@@ -338,10 +338,9 @@ impl<'a, I: Io> Staggered<'a, I> {
         let left = self.deadline.saturating_duration_since(now);
         let timing = client_timing.with_timeout(client_timing.timeout().min(left));
         let number = self.started;
-        let session = Session::new(query, peer, timing, now);
-        let started = self.running.start(number, session);
+        let started = self.running.start(number, peer, query, timing).await;
         self.started = number.saturating_add(1);
-        self.next_at = after(now, self.gap);
+        self.next_at = after(I::now(), self.gap);
         started.err().map(|error| Ended {
             number,
             result: Err(error),

@@ -1,20 +1,22 @@
 //! Runs sessions, each on its own socket.
 
-use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
 
 use super::error::Error;
 use super::io::{Fault, Io, Received, local_address};
+use super::late_replies::LateReplies;
 use crate::address::Scope;
 use crate::error::QueryError;
-use crate::session::{Conversation, Machine, Outcome, Session};
+use crate::session::{Conversation, Machine, Outcome, Session, Timing};
 use crate::time::earlier;
 
 /// Sessions with their sockets, run step by step.
 pub(super) struct Exchanges<I: Io, C: Conversation> {
     /// The local address, if the caller chose one.
     local: Option<SocketAddr>,
+    /// Of a fixed local port.
+    late_replies: LateReplies,
     running: Vec<Running<C>>,
     /// The socket of each, in the same order: [`Io::receive`] takes all of them in one slice.
     sockets: Vec<I::Udp>,
@@ -26,6 +28,8 @@ struct Running<C: Conversation> {
     /// The caller's number for this session.
     number: usize,
     session: Session<C>,
+    /// The start, if it uses the fixed local port.
+    fixed_since: Option<Instant>,
 }
 
 /// The number of a session that is the only one.
@@ -39,24 +43,32 @@ pub(super) struct Ended<A> {
 }
 
 impl<I: Io, C: Conversation> Exchanges<I, C> {
-    pub(super) const fn new(local: Option<SocketAddr>) -> Self {
+    pub(super) const fn new(local: Option<SocketAddr>, late_replies: LateReplies) -> Self {
         Self {
             local,
+            late_replies,
             running: Vec::new(),
             sockets: Vec::new(),
             out: Vec::new(),
         }
     }
 
-    /// Opens a socket for the session.
-    pub(super) fn start(&mut self, number: usize, session: Session<C>) -> Result<(), Error> {
-        let peer = session.peer();
+    /// Starts a session on a socket of its own. With a fixed local port, late replies to an earlier
+    /// session with the server are waited for.
+    pub(super) async fn start(
+        &mut self,
+        number: usize,
+        peer: SocketAddr,
+        conversation: C,
+        timing: Timing,
+    ) -> Result<(), Error> {
         let failed = |error| Error::Query { peer, error };
         if !Scope::Any.admits(peer) {
             return Err(failed(QueryError::NotOneServer));
         }
+        let local = self.local_address(peer).await;
         let cannot_open = |source| Error::io("open a UDP socket", source);
-        let socket = self.bind(peer).map_err(cannot_open)?;
+        let socket = UdpSocket::bind(local).map_err(cannot_open)?;
         // The kernel drops datagrams from elsewhere.
         if let Err(source) = socket.connect(peer) {
             return Err(match Fault::of(&source) {
@@ -66,21 +78,31 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
         }
         socket.set_nonblocking(true).map_err(cannot_open)?;
         self.sockets.push(I::udp(socket).map_err(cannot_open)?);
-        self.running.push(Running { number, session });
+        let now = I::now();
+        self.running.push(Running {
+            number,
+            session: Session::new(conversation, peer, timing, now),
+            fixed_since: (local.port() != 0).then_some(now),
+        });
         Ok(())
     }
 
-    /// Opens a socket at the local address. A fixed port serves one exchange; others get any port.
-    fn bind(&self, peer: SocketAddr) -> io::Result<UdpSocket> {
+    /// The local address of a new session. A fixed port serves one session; others get any port.
+    async fn local_address(&mut self, peer: SocketAddr) -> SocketAddr {
         let mut local = local_address(self.local, peer);
-        let bound = UdpSocket::bind(local);
-        let is_in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
-        let another_has_port = bound.as_ref().is_err_and(is_in_use) && !self.is_empty();
-        if !another_has_port {
-            return bound;
+        if local.port() == 0 {
+            return local;
         }
-        local.set_port(0);
-        UdpSocket::bind(local)
+        let is_fixed = |running: &Running<C>| running.fixed_since.is_some();
+        let is_taken = self.running.iter().any(is_fixed);
+        // The sessions in progress cannot wait.
+        let must_rest = self.late_replies.rest(peer, I::now()).is_some() && !self.is_empty();
+        if is_taken || must_rest {
+            local.set_port(0);
+            return local;
+        }
+        self.late_replies.wait::<I>(peer).await;
+        local
     }
 
     /// Whether all have ended.
@@ -151,8 +173,21 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
 
     fn end(&mut self, index: usize, result: Result<Outcome<C::Answer>, Error>) -> Ended<C::Answer> {
         self.sockets.swap_remove(index);
-        let number = self.running.swap_remove(index).number;
-        Ended { number, result }
+        let running = self.running.swap_remove(index);
+        running.expect_late_replies(&self.late_replies, I::now());
+        Ended {
+            number: running.number,
+            result,
+        }
+    }
+}
+
+/// The servers of cancelled sessions may still reply.
+impl<I: Io, C: Conversation> Drop for Exchanges<I, C> {
+    fn drop(&mut self) {
+        for running in &self.running {
+            running.expect_late_replies(&self.late_replies, I::now());
+        }
     }
 }
 
@@ -168,6 +203,14 @@ impl<C: Conversation> Running<C> {
             && Fault::of(&error) == Fault::Unreachable
         {
             self.session.handle_unreachable(I::now());
+        }
+    }
+
+    /// Records its end, if it uses the fixed local port.
+    fn expect_late_replies(&self, late_replies: &LateReplies, now: Instant) {
+        if let Some(since) = self.fixed_since {
+            let took = now.saturating_duration_since(since);
+            late_replies.expect(self.session.peer(), now, took);
         }
     }
 

@@ -15,7 +15,7 @@ use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
 #[cfg(feature = "games")]
 use crate::games::Game;
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
-use crate::session::{Session, Timing};
+use crate::session::Timing;
 
 /// How long a list may take. OpenSpy has taken 30 s for one (openspy/openspy-core#12).
 #[cfg(feature = "games")]
@@ -337,8 +337,7 @@ impl Inquiry {
             if let Some(scope) = self.settings.scope {
                 query = query.with_scope(scope);
             }
-            let session = Session::new(query, peer, timing, I::now());
-            return self.over_udp::<I>(session).await;
+            return self.over_udp::<I>(query, peer, timing).await;
         }
         let client = &self.settings.client;
         let session = request
@@ -349,9 +348,15 @@ impl Inquiry {
     }
 
     /// Fetches a list over UDP.
-    async fn over_udp<I: Io>(&self, session: Session<Quake3List>) -> Result<ServerList, Error> {
-        let mut exchanges = Exchanges::<I, _>::new(self.settings.client.local);
-        exchanges.start(ONLY_SESSION, session)?;
+    async fn over_udp<I: Io>(
+        &self,
+        query: Quake3List,
+        peer: SocketAddr,
+        timing: Timing,
+    ) -> Result<ServerList, Error> {
+        let client = &self.settings.client;
+        let mut exchanges = Exchanges::<I, _>::new(client.local, client.late_replies.clone());
+        exchanges.start(ONLY_SESSION, peer, query, timing).await?;
         let mut reported = 0_usize;
         loop {
             let ended = exchanges.step().await;

@@ -29,6 +29,7 @@ mod inquiry;
 mod io;
 #[cfg(all(feature = "games", feature = "tokio"))]
 mod lan;
+mod late_replies;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(feature = "tokio")]

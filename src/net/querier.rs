@@ -13,11 +13,12 @@ use std::time::{Duration, Instant};
 use super::error::Error;
 use super::exchange::{Exchanges, ONLY_SESSION};
 use super::io::Io;
+use super::late_replies::LateReplies;
 use super::server::{HostAndPort, Server};
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
 use crate::secret::Secret;
-use crate::session::{Conversation, Outcome, Session, Timing};
+use crate::session::{Conversation, Outcome, Timing};
 use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
 
@@ -30,6 +31,7 @@ pub(crate) struct Querier {
     pub(super) deadline: Duration,
     pub(super) family: Family,
     pub(super) local: Option<SocketAddr>,
+    pub(super) late_replies: LateReplies,
     counter: Arc<AtomicU64>,
 }
 
@@ -42,6 +44,7 @@ impl Querier {
             deadline: DEADLINE,
             family: Family::Any,
             local: None,
+            late_replies: LateReplies::default(),
             counter: Arc::default(),
         }
     }
@@ -159,9 +162,10 @@ impl Querier {
         conversation: C,
         timing: Timing,
     ) -> Result<Outcome<C::Answer>, Error> {
-        let mut exchanges = Exchanges::<I, C>::new(self.local);
-        let session = Session::new(conversation, server, timing, I::now());
-        exchanges.start(ONLY_SESSION, session)?;
+        let mut exchanges = Exchanges::<I, C>::new(self.local, self.late_replies.clone());
+        exchanges
+            .start(ONLY_SESSION, server, conversation, timing)
+            .await?;
         loop {
             if let Some(ended) = exchanges.step().await {
                 return ended.result;

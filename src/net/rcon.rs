@@ -92,9 +92,16 @@ impl Rcon {
     /// [`Error::Rcon`] for example for a wrong password, [`Error::Request`] for a command or
     /// password that the protocol cannot carry.
     pub async fn run(&mut self, command: &str) -> Result<Outcome<RconAnswer>, Error> {
-        let query = self.query(command)?;
+        // A wrong command or password is an error at once.
+        self.query(command)?;
+        self.client
+            .late_replies
+            .wait::<Tokio>(self.server.address)
+            .await;
         tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
         self.pace.sent(Tokio::now());
+        // A signed command has the time at which it is sent.
+        let query = self.query(command)?;
         let mut server = self.server.clone();
         server.deadline = after(Tokio::now(), self.client.deadline);
         loop {

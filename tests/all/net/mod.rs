@@ -6,6 +6,7 @@ mod gamespy1;
 #[cfg(target_os = "linux")]
 mod hosts;
 mod lan;
+mod late_replies;
 #[cfg(target_os = "linux")]
 mod parity;
 mod quake3;
