@@ -991,6 +991,45 @@ fn lines_of_json_have_the_names_of_the_library_and_errors_a_kind() {
     std::fs::remove_file(file).unwrap();
 }
 
+/// A result counts as finished when it is written, not when it is known.
+#[test]
+fn a_scan_on_a_full_disk_goes_on_after_the_results_that_it_wrote() {
+    let servers: Vec<String> = (1..=300).map(|port| format!("127.1.2.3:{port}")).collect();
+    let file = list("full", &servers.join("\n"));
+    let results = format!("{file}.json");
+    // A file of more than eight blocks is an error of `write`, as on a full disk.
+    let script =
+        "trap '' XFSZ; ulimit -f 8; exec \"$0\" scan --protocol quake3 --json \"$1\" > \"$2\"";
+    let mut shell = Command::new("sh");
+    shell.args([
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_queryport"),
+        &file,
+        &results,
+    ]);
+    shell.stdin(Stdio::null()).stderr(Stdio::piped());
+    let (code, _, err) = judge(&["scan"], &process::output(&mut shell));
+    assert_eq!(code, Some(1), "{err}");
+    let (_, skip) = err.split_once("--skip ").unwrap();
+    let skip: usize = skip.lines().next().unwrap().parse().unwrap();
+    let written = std::fs::read_to_string(&results).unwrap();
+    let lines: Vec<&str> = written
+        .split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'))
+        .collect();
+    assert!(lines.len() < servers.len(), "{} lines fit", lines.len());
+    for server in &servers[..skip] {
+        let is_of_server = |line: &&str| line.contains(&format!("\"{server}\""));
+        assert!(
+            lines.iter().any(is_of_server),
+            "{server} is lost: --skip {skip}"
+        );
+    }
+    std::fs::remove_file(file).unwrap();
+    std::fs::remove_file(results).unwrap();
+}
+
 #[test]
 fn an_interrupted_scan_has_a_status_of_its_own() {
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

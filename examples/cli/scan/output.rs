@@ -17,6 +17,9 @@ const MOST_HELD: usize = 32 * 1024;
 pub(crate) struct Output {
     /// Results that are not written yet.
     held: Vec<u8>,
+    /// How many targets at the start of the list have their results written. A scan that ends early
+    /// goes on after them.
+    pub(crate) written: u64,
     /// Whether there is a line of progress: standard error is a terminal.
     has_progress: bool,
     /// The text of the line, and when it was drawn.
@@ -41,6 +44,7 @@ impl Shared {
         let (held, progress, lists) = Default::default();
         Self(Arc::new(Mutex::new(Output {
             held,
+            written: 0,
             has_progress,
             progress,
             drawn: None,
@@ -57,28 +61,32 @@ impl Shared {
 }
 
 impl Output {
-    /// Prints a result, now or with the next ones.
-    pub(crate) fn print(&mut self, line: &str) -> io::Result<()> {
-        self.held.extend_from_slice(line.as_bytes());
-        self.held.push(b'\n');
+    /// Prints a result, now or with the next ones. With it, this many targets at the start of the
+    /// list have results.
+    pub(crate) fn print(&mut self, line: Option<&str>, finished: u64) -> io::Result<()> {
+        if let Some(line) = line {
+            self.held.extend_from_slice(line.as_bytes());
+            self.held.push(b'\n');
+        }
         if self.held.len() < MOST_HELD {
             Ok(())
         } else {
-            self.flush()
+            self.flush(finished)
         }
     }
 
-    /// Writes the results that were held back.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        if self.held.is_empty() {
-            return Ok(());
+    /// Writes the results that were held back. Then this many targets have their results written.
+    pub(crate) fn flush(&mut self, finished: u64) -> io::Result<()> {
+        if !self.held.is_empty() {
+            self.erase();
+            let held = std::mem::take(&mut self.held);
+            let mut out = io::stdout();
+            let written = out.write_all(&held).and_then(|()| out.flush());
+            self.draw();
+            written?;
         }
-        self.erase();
-        let held = std::mem::take(&mut self.held);
-        let mut out = io::stdout();
-        let written = out.write_all(&held).and_then(|()| out.flush());
-        self.draw();
-        written
+        self.written = finished;
+        Ok(())
     }
 
     /// Writes a line to standard error.

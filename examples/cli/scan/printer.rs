@@ -110,7 +110,7 @@ impl Printer {
             Poll::Ready(Some(scanned)) => Poll::Ready(Event::Result(Box::new(scanned))),
             Poll::Ready(None) => Poll::Ready(Event::End(End::List)),
             // Nothing else to do: write the results that were held back.
-            Poll::Pending => match output.flush() {
+            Poll::Pending => match output.flush(self.under_way().finished()) {
                 Ok(()) => Poll::Pending,
                 Err(error) => Poll::Ready(Event::End(End::Failed(error))),
             },
@@ -133,18 +133,13 @@ impl Printer {
         {
             output.complain(&failure_line(server, scanned.peer, error));
         }
-        if self.is_same_game_only && other.is_some() {
-            return Ok(());
-        }
         let line = match self.form {
+            _ if self.is_same_game_only && other.is_some() => None,
             Form::Json => Some(json_line(scanned, target, finished)),
             Form::Columns(columns) => readable(scanned, other, Some(columns)),
             Form::Lines => readable(scanned, other, None),
         };
-        match line {
-            Some(line) => output.print(&line),
-            None => Ok(()),
-        }
+        output.print(line.as_deref(), finished)
     }
 
     /// Prints the results that were held back, and the summary.
@@ -152,7 +147,7 @@ impl Printer {
         let mut output = self.output.lock();
         let written = match end {
             End::Failed(_) => Ok(()),
-            _ => output.flush(),
+            _ => output.flush(self.under_way().finished()),
         };
         output.end();
         let summary = self.summary.text(scan.stats(), &scan.io());
@@ -161,8 +156,10 @@ impl Printer {
             command_line::complain(&format!("  lines rejected    {}", output.rejected));
         }
         if !matches!(end, End::List) {
-            let finished = self.under_way().finished();
-            command_line::complain(&format!("  interrupted; to go on:  --skip {finished}"));
+            command_line::complain(&format!(
+                "  interrupted; to go on:  --skip {}",
+                output.written
+            ));
         }
         written
     }
