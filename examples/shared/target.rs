@@ -52,6 +52,15 @@ impl What {
         }
     }
 
+    /// The port that is queried on a server at this port; without one, at the usual port.
+    fn query_port(self, port: Option<u16>) -> Option<u16> {
+        match (self, port) {
+            (Self::Protocol(protocol), port) => Some(port.unwrap_or(protocol.default_query_port())),
+            (Self::Game(game), Some(port)) => game.query_port.of(port),
+            (Self::Game(game), None) => game.default_query_port(),
+        }
+    }
+
     /// The server at its query port, as the target of a scan.
     pub fn target<'a, T>(self, server: &'a str) -> T
     where
@@ -97,6 +106,45 @@ impl From<Protocol> for What {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+/// The identity of a server: two targets are one server only if they are queried in the same way,
+/// at the same port of the same host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Identity {
+    pub what: What,
+    /// In lower case, without brackets.
+    host: String,
+    query_port: Option<u16>,
+}
+
+impl Identity {
+    pub fn of(what: What, server: &str) -> Self {
+        let (host, port) = command_line::split(server);
+        let port = port.and_then(|port| port.parse().ok());
+        Self {
+            what,
+            host: host.to_ascii_lowercase(),
+            query_port: what.query_port(port),
+        }
+    }
+
+    /// The host and the query port, as in `example.org:27960` and `[::1]:27960`.
+    pub fn address(&self) -> String {
+        let host = &self.host;
+        match self.query_port {
+            Some(port) if host.contains(':') => format!("[{host}]:{port}"),
+            Some(port) => format!("{host}:{port}"),
+            None => host.clone(),
+        }
+    }
+}
+
+/// The game or protocol, and the address.
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.what, self.address())
     }
 }
 
@@ -188,6 +236,24 @@ mod tests {
             assert!(read(line).contains(words), "{line:?}: {}", read(line));
         }
         assert!(server(&"x".repeat(400)).is_err() && server("2001:db8::1").is_ok());
+    }
+
+    #[test]
+    fn a_server_is_its_game_host_and_query_port() {
+        let identity = |what, server| What::parse(what).map(|what| Identity::of(what, server));
+        for (what, server, other, other_server, is_same) in [
+            ("quake3", "example.org", "quake3", "EXAMPLE.org:27960", true),
+            ("bf1942", "192.0.2.1", "bf1942", "192.0.2.1:14567", true),
+            ("quake3", "::1", "quake3", "[::1]:27960", true),
+            ("minecraft", "192.0.2.1", "crysis", "192.0.2.1", false),
+            ("quake3", "192.0.2.1", "openarena", "192.0.2.1", false),
+            ("quake3", "192.0.2.1", "quake3", "192.0.2.1:27961", false),
+        ] {
+            let found = identity(what, server) == identity(other, other_server);
+            assert_eq!(found, is_same, "{what} {server}, {other} {other_server}");
+        }
+        let shown = identity("bf1942", "[2001:db8::1]:14567").map(|server| server.to_string());
+        assert_eq!(shown.as_deref(), Ok("battlefield1942 [2001:db8::1]:23000"));
     }
 
     #[test]

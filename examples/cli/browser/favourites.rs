@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::target::{Target, of_line};
+use super::target::{Identity, Target, of_line};
 
 #[derive(Debug)]
 pub(crate) struct Favourites {
@@ -56,7 +56,11 @@ impl Favourites {
             .as_ref()
             .ok_or_else(|| io::Error::other("there is no home folder"))?;
         let mut lines = self.lines()?;
-        lines.retain(|line| of_line(line, None).ok().flatten().as_ref() != Some(favourite));
+        let identity = |(what, server): &Target| Identity::of(*what, server);
+        lines.retain(|line| {
+            let target = of_line(line, None).ok().flatten();
+            target.as_ref().map(identity) != Some(identity(favourite))
+        });
         if is_favourite {
             lines.push(format!("{} {}", favourite.0, favourite.1));
         }

@@ -17,7 +17,7 @@ use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use super::command_line::message;
 use super::port::Port;
 use super::state::{Event, QueryResult};
-use super::target::{Target, What, of_line};
+use super::target::{Identity, Target, What, of_line};
 
 /// Events that wait to be taken. A slow screen slows the scan down.
 const QUEUE: usize = 1024;
@@ -193,7 +193,7 @@ impl Stream for Targets {
 struct Listing {
     events: Sender<Event>,
     targets: Sender<Target>,
-    seen: BTreeSet<Target>,
+    seen: BTreeSet<Identity>,
 }
 
 impl Listing {
@@ -259,7 +259,7 @@ impl Listing {
 
     /// Hands a server on; `false` when nobody takes it.
     async fn add(&mut self, target: Target) -> bool {
-        if !self.seen.insert(target.clone()) {
+        if !self.seen.insert(Identity::of(target.0, &target.1)) {
             return true;
         }
         self.events

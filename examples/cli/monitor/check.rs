@@ -70,11 +70,12 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
             .zip(&states)
             .filter(|(_, state)| **state != State::Ok)
         {
-            let (address, words) = (plain(&server.address), words(server));
+            let (address, words) = (plain(&server.identity.address()), words(server));
             // The message of a failure may begin with the address.
+            let what = server.identity.what;
             let _ = match words.starts_with(&address) {
-                true => write!(line, "; {words}"),
-                false => write!(line, "; {address} {words}"),
+                true => write!(line, "; {what} {words}"),
+                false => write!(line, "; {what} {address} {words}"),
             };
         }
     }
@@ -83,7 +84,7 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
         let prefix = if is_one {
             String::new()
         } else {
-            format!("{} ", plain(&server.address))
+            format!("{} ", plain(&server.identity.to_string()))
         };
         performance(server, &prefix, thresholds, &mut line);
     }

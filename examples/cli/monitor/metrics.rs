@@ -6,6 +6,7 @@ use queryport::games::Game;
 use queryport::model::{Style, TextRef};
 use queryport::{Protocol, ServerStatus, Text};
 
+use super::target::What;
 use super::watch::{Server, Watched};
 
 /// The content type of the page.
@@ -22,8 +23,9 @@ pub(crate) fn page(watched: &Watched) -> Result<String, Error> {
     TextEncoder::new().encode_to_string(&registry.gather())
 }
 
-/// The labels of most series of a server.
-const SERVER: &[&str] = &["server", "protocol"];
+/// The labels of most series of a server: its query address, and how it is queried. The game is
+/// empty if the server was given with a protocol.
+const SERVER: &[&str] = &["server", "protocol", "game"];
 
 fn servers(registry: &Registry, servers: &[Server]) -> Result<(), Error> {
     let series = ServerSeries::register(registry)?;
@@ -51,8 +53,16 @@ impl ServerSeries {
     fn register(registry: &Registry) -> Result<Self, Error> {
         let of = |labels| Labelled { registry, labels };
         let server = of(SERVER);
-        let about = of(&["server", "protocol", "name", "map", "game", "version"]);
-        let kinds = of(&["server", "protocol", "kind"]);
+        let about = of(&[
+            "server",
+            "protocol",
+            "game",
+            "name",
+            "map",
+            "answered_game",
+            "version",
+        ]);
+        let kinds = of(&["server", "protocol", "game", "kind"]);
         Ok(Self {
             up: server.gauge(
                 "queryport_up",
@@ -88,9 +98,14 @@ impl ServerSeries {
     /// Sets the values of a server. A server without a result has none.
     fn record(&self, server: &Server) {
         let Some(last) = &server.last else { return };
-        let address = label(&server.address);
-        let protocol = server.what.protocol().as_str();
-        let labels = [address.as_str(), protocol];
+        let address = label(&server.identity.address());
+        let what = server.identity.what;
+        let protocol = what.protocol().as_str();
+        let game = match what {
+            What::Protocol(_) => "",
+            What::Game(game) => game.id,
+        };
+        let labels = [address.as_str(), protocol, game];
         self.up
             .with_label_values(&labels)
             .set(i64::from(last.is_ok()));
@@ -102,17 +117,17 @@ impl ServerSeries {
             .inc_by(server.rejected);
         for (kind, count) in &server.failures {
             self.failures
-                .with_label_values(&[&address, protocol, kind])
+                .with_label_values(&[&address, protocol, game, kind])
                 .inc_by(*count);
         }
         let Ok(outcome) = last else { return };
         if let Some(time) = outcome.rtt {
             self.rtt.with_label_values(&labels).set(time.as_secs_f64());
         }
-        self.record_status(&labels, &outcome.answer, server.what.protocol());
+        self.record_status(&labels, &outcome.answer, what.protocol());
     }
 
-    fn record_status(&self, labels: &[&str; 2], status: &ServerStatus, protocol: Protocol) {
+    fn record_status(&self, labels: &[&str; 3], status: &ServerStatus, protocol: Protocol) {
         let counts = [
             (&self.players, status.player_count),
             (&self.bots, status.bot_count),
@@ -130,11 +145,11 @@ impl ServerSeries {
             Some(text) => label(&text.plain()),
             None => String::new(),
         };
-        let game = Game::of(status, protocol).map_or("", |game| game.id);
-        let [server, protocol] = *labels;
+        let answered_game = Game::of(status, protocol).map_or("", |game| game.id);
+        let [server, protocol, game] = *labels;
         let (name, map, version) = (text(&status.name), text(&status.map), text(&status.version));
         self.info
-            .with_label_values(&[server, protocol, &name, &map, game, &version])
+            .with_label_values(&[server, protocol, game, &name, &map, answered_game, &version])
             .set(1);
     }
 }

@@ -36,6 +36,7 @@ mod tests;
 mod watch;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -179,8 +180,15 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
         }
     }
     // The same server twice would be the same series twice.
-    let mut seen = std::collections::BTreeSet::new();
-    servers.retain(|server| seen.insert((server.what.protocol(), metrics::label(&server.address))));
+    let mut seen = BTreeSet::new();
+    servers.retain(|server| {
+        let is_new = seen.insert(server.identity.clone());
+        if !is_new {
+            let server = check::plain(&server.identity.to_string());
+            command_line::complain(&format!("{server} is listed more than once: watched once"));
+        }
+        is_new
+    });
     if servers.len() > MOST_SERVERS {
         return Err(format!(
             "{} servers: at most {MOST_SERVERS} are watched one by one",
@@ -193,7 +201,8 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
         lists: Default::default(),
     };
     let mut games: Vec<WatchedGame> = arguments.game.iter().map(game).collect();
-    games.dedup_by_key(|watched| watched.game.id);
+    let mut seen = BTreeSet::new();
+    games.retain(|watched| seen.insert(watched.game.id));
     Ok(Watched { servers, games })
 }
 
@@ -300,7 +309,8 @@ async fn once(
         let queries: Vec<_> = servers
             .iter()
             .map(|server| {
-                let (sender, what, address) = (sender.clone(), server.what, server.address.clone());
+                let (sender, what, address) =
+                    (sender.clone(), server.identity.what, server.address.clone());
                 spawn_local(async move { watch::query(&sender, what, &address).await })
             })
             .collect();

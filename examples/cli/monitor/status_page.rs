@@ -88,10 +88,10 @@ fn row(server: &Server, now: Instant, html: &mut String) {
         None => escaped(&server.address, html),
     }
     html.push_str("</bdi><small>");
-    let protocol = server.what.protocol();
+    let protocol = server.identity.what.protocol();
     match status.and_then(|status| Game::of(status, protocol)) {
         Some(game) => escaped(game.name, html),
-        None => escaped(server.what.as_str(), html),
+        None => escaped(server.identity.what.as_str(), html),
     }
     html.push_str(" · <bdi>");
     escaped(&server.address, html);

@@ -131,7 +131,7 @@ impl Drop for Folder {
 #[test]
 fn the_page_has_what_is_known_of_each_server() {
     let page = page(&one(vec![Err(silent()), Ok(outcome("Srv", "q3dm17"))])).unwrap();
-    let labels = r#"{protocol="quake3",server="192.0.2.1"}"#;
+    let labels = r#"{game="",protocol="quake3",server="192.0.2.1:27960"}"#;
     for line in [
         format!("queryport_up{labels} 1"),
         format!("queryport_players{labels} 12"),
@@ -141,8 +141,8 @@ fn the_page_has_what_is_known_of_each_server() {
         format!("queryport_answer_complete{labels} 1"),
         format!("queryport_queries_total{labels} 2"),
         format!("queryport_rejected_datagrams_total{labels} 2"),
-        r#"queryport_query_failures_total{kind="timeout",protocol="quake3",server="192.0.2.1"} 1"#.to_owned(),
-        r#"queryport_server_info{game="",map="q3dm17",name="Srv",protocol="quake3",server="192.0.2.1",version=""} 1"#
+        r#"queryport_query_failures_total{game="",kind="timeout",protocol="quake3",server="192.0.2.1:27960"} 1"#.to_owned(),
+        r#"queryport_server_info{answered_game="",game="",map="q3dm17",name="Srv",protocol="quake3",server="192.0.2.1:27960",version=""} 1"#
             .to_owned(),
     ] {
         assert!(page.lines().any(|found| found == line), "{line}\nin\n{page}");
@@ -245,9 +245,9 @@ fn what_is_watched_is_counted_and_bounded() {
         "--game",
         "openarena",
         "--game",
-        "openarena",
-        "--game",
         "xonotic",
+        "--game",
+        "openarena",
     ];
     let games = super::watched(&clap::Parser::try_parse_from(words).unwrap())
         .unwrap()
@@ -263,6 +263,36 @@ fn what_is_watched_is_counted_and_bounded() {
             "QUERYPORT UNKNOWN: 0 of 0 servers up |".to_owned()
         )
     );
+}
+
+/// Two games with one host have their own ports, states, series and data. A copy is watched once.
+#[test]
+fn games_with_one_host_are_different_servers() {
+    let words = "monitor minecraft 127.0.0.1 crysis 127.0.0.1 minecraft 127.0.0.1:25565";
+    let arguments = clap::Parser::try_parse_from(words.split(' ')).unwrap();
+    let mut watched = super::watched(&arguments).unwrap();
+    let [minecraft, crysis] = &mut watched.servers[..] else {
+        panic!("{} servers", watched.servers.len());
+    };
+    minecraft.add(Ok(outcome("Srv", "world")), watch::now());
+    crysis.add(Err(silent()), watch::now());
+    let ports = [minecraft, crysis].map(|server| server.identity.address());
+    let (state, line) = report(&watched, Thresholds::default());
+    assert_eq!(state, State::Critical, "{line}");
+    assert!(
+        line.contains("1 of 2 servers up; crysis 127.0.0.1:"),
+        "{line}"
+    );
+    let page = page(&watched).unwrap();
+    for (address, game, is_up) in [(&ports[0], "minecraft", 1), (&ports[1], "crysis", 0)] {
+        assert!(
+            line.contains(&format!("'{game} {address} up'={is_up};")),
+            "{line}"
+        );
+        let labels = format!(r#"{{game="{game}",protocol="gamespy4",server="{address}"}}"#);
+        let up = format!("queryport_up{labels} {is_up}");
+        assert!(page.contains(&up), "{up}: {page}");
+    }
 }
 
 #[test]
@@ -391,7 +421,9 @@ fn every_reply_has_the_listed_head_and_errors_a_text() {
 #[test]
 fn a_server_that_is_down_has_no_stale_values() {
     let page = page(&one(vec![Ok(outcome("Srv", "q3dm17")), Err(silent())])).unwrap();
-    assert!(page.contains("queryport_up{protocol=\"quake3\",server=\"192.0.2.1\"} 0"));
+    assert!(
+        page.contains("queryport_up{game=\"\",protocol=\"quake3\",server=\"192.0.2.1:27960\"} 0")
+    );
     for absent in [
         "queryport_players",
         "queryport_server_info",
@@ -541,10 +573,14 @@ fn a_check_has_the_state_of_the_worst_server() {
     both.servers.push(server("it's=down", vec![Err(silent())]));
     let (state, line) = report(&both, Thresholds::default());
     assert!(
-        state == State::Critical && line.contains("1 of 2 servers up; it's=down 192.0.2.1"),
+        state == State::Critical
+            && line.contains("1 of 2 servers up; quake3 it's=down:27960 192.0.2.1"),
         "{line}"
     );
-    assert!(line.contains(" 'it''s_down up'=0;;;0;1 "), "{line}");
+    assert!(
+        line.contains(" 'quake3 it''s_down:27960 up'=0;;;0;1 "),
+        "{line}"
+    );
 }
 
 /// Runs a test next to a monitor of the embedded servers. The test gets the address of the monitor.

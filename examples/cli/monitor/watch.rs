@@ -10,12 +10,12 @@ use queryport::{Client, Error, ErrorKind, Outcome, QueryError, ScanOptions, Serv
 
 use super::history::{History, Sample};
 use super::port::Port;
-use super::target::What;
+use super::target::{Identity, What};
 
 /// A server and the results of its queries.
 #[derive(Debug)]
 pub(crate) struct Server {
-    pub(crate) what: What,
+    pub(crate) identity: Identity,
     /// Host and port as given.
     pub(crate) address: String,
     /// The latest result; none before the first.
@@ -43,7 +43,7 @@ pub(crate) struct Failure {
 impl Server {
     pub(crate) fn new(what: What, address: String) -> Self {
         Self {
-            what,
+            identity: Identity::of(what, &address),
             address,
             last: None,
             since: None,
@@ -181,7 +181,11 @@ pub(crate) async fn watch_server(
         let Some(server) = watched.servers.get(number) else {
             return;
         };
-        (server.what, server.address.clone(), watched.servers.len())
+        (
+            server.identity.what,
+            server.address.clone(),
+            watched.servers.len(),
+        )
     };
     // The first ten are queried at once, so that a short list is complete soon.
     if number >= 10 {
