@@ -184,6 +184,7 @@ async fn prompt(
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let person = io::stdin().is_terminal();
     let mut status = ExitCode::SUCCESS;
+    let mut has_command = false;
     loop {
         if person {
             write!(io::stdout(), "{}> ", arguments.server)?;
@@ -191,6 +192,9 @@ async fn prompt(
         }
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
+            if !person && !has_command {
+                return Err("nothing was sent: standard input has no command".into());
+            }
             return Ok(status);
         }
         let command = match line.trim() {
@@ -199,6 +203,7 @@ async fn prompt(
             // `rcon quit` sends `quit` to the server.
             line => line.strip_prefix("rcon ").unwrap_or(line),
         };
+        has_command = true;
         match rcon.run(command).await {
             Ok(outcome) => status = print(&outcome.answer)?,
             Err(error @ (Error::Rcon { .. } | Error::Query { .. } | Error::Request(_))) => {

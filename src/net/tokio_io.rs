@@ -11,6 +11,7 @@ use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::{TcpStream, UdpSocket, lookup_host};
 use tokio::task::coop::consume_budget;
+use tokio::task::yield_now;
 use tokio::time::timeout_at;
 
 #[cfg(not(target_os = "linux"))]
@@ -63,7 +64,15 @@ impl Io for Tokio {
             // Without budget, tokio reports even a ready socket as empty.
             consume_budget().await;
             let ready = first_ready(sockets);
-            let index = timeout_at(until.into(), ready).await.ok()?;
+            let index = match timeout_at(until.into(), ready).await {
+                Ok(index) => index,
+                // A process that was stopped, or a runtime that was busy, can notice the time
+                // before the datagrams. The runtime looks at its sockets in this pause.
+                Err(_) => {
+                    yield_now().await;
+                    poll_once(first_ready(sockets)).await?
+                }
+            };
             buffer.resize(MAX_DATAGRAM, 0);
             // If the socket is empty after all, the wait goes on, for all sockets. `try_recv_from`
             // would not report errors.

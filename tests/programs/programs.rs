@@ -465,6 +465,18 @@ fn a_console_that_reads_commands_has_the_exit_status_of_the_last() {
 }
 
 #[test]
+fn a_console_without_a_command_sends_nothing_and_says_so() {
+    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let run = ["rcon", &server.local_addr().unwrap().to_string()];
+    let mut command = command(&run);
+    command.env("QUERYPORT_RCON_PASSWORD", "x");
+    let (code, _, err) = judge(&run, &process::output(&mut command));
+    assert!(code == Some(1) && err.contains("nothing was sent"), "{err}");
+    server.set_nonblocking(true).unwrap();
+    assert!(server.recv(&mut [0; 100]).is_err());
+}
+
+#[test]
 fn the_answer_of_the_console_keeps_lines_and_tabs() {
     let print = b"\xff\xff\xff\xffprint\ncount\t^1file\x1b\t\tfunction\n7\ta\t\tb\n".to_vec();
     let server = replying(vec![print]).to_string();
@@ -1028,6 +1040,31 @@ fn a_scan_on_a_full_disk_goes_on_after_the_results_that_it_wrote() {
     }
     std::fs::remove_file(file).unwrap();
     std::fs::remove_file(results).unwrap();
+}
+
+/// As in a laptop's sleep: when the process goes on, the time is over and the reply is there.
+#[test]
+fn a_process_that_was_stopped_reads_the_reply_before_it_reports_a_timeout() {
+    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap().to_string();
+    let run = [
+        "query",
+        "gamespy1",
+        &address,
+        "--timeout",
+        "1",
+        "--retries",
+        "0",
+    ];
+    let child = command(&run).spawn().unwrap();
+    let (_, from) = server.recv_from(&mut [0; 100]).unwrap();
+    kill_process(Pid::from_child(&child), Signal::STOP).unwrap();
+    let reply = b"\\hostname\\Srv\\numplayers\\0\\final\\\\queryid\\1.1";
+    server.send_to(reply, from).unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    kill_process(Pid::from_child(&child), Signal::CONT).unwrap();
+    let (code, out, err) = judge(&run, &process::finish(child));
+    assert!(code == Some(0) && out.starts_with("Srv"), "{out}{err}");
 }
 
 #[test]
