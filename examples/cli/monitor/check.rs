@@ -149,12 +149,11 @@ fn words(server: &Server) -> String {
 fn performance(server: &Server, prefix: &str, thresholds: Thresholds, line: &mut String) {
     // A quote in a label is written twice, and an equals sign cannot be in one.
     let prefix = prefix.replace('\'', "''").replace('=', "_");
-    let is_up = u8::from(server.outcome().is_some());
-    let _ = write!(
-        line,
-        " '{prefix}up'={is_up};;;0;1 '{prefix}rejected'={}c",
-        server.rejected
-    );
+    if server.is_asked() {
+        let is_up = u8::from(server.outcome().is_some());
+        let _ = write!(line, " '{prefix}up'={is_up};;;0;1");
+    }
+    let _ = write!(line, " '{prefix}rejected'={}c", server.rejected);
     let Some(outcome) = server.outcome() else {
         return;
     };

@@ -66,7 +66,7 @@ impl ServerSeries {
         Ok(Self {
             up: server.gauge(
                 "queryport_up",
-                "Whether the server answered its latest query.",
+                "Whether the server answered its latest query; absent if it could not be asked.",
             )?,
             players: server.gauge("queryport_players", "Players on the server, bots included.")?,
             bots: server.gauge("queryport_bots", "Bots among the players.")?,
@@ -106,9 +106,11 @@ impl ServerSeries {
             What::Game(game) => game.id,
         };
         let labels = [address.as_str(), protocol, game];
-        self.up
-            .with_label_values(&labels)
-            .set(i64::from(last.is_ok()));
+        if server.is_asked() {
+            self.up
+                .with_label_values(&labels)
+                .set(i64::from(last.is_ok()));
+        }
         self.queries
             .with_label_values(&labels)
             .inc_by(server.queries);

@@ -171,12 +171,14 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
     }
     if let Some(file) = &arguments.file {
         let named = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
-        let text =
-            std::fs::read_to_string(file).map_err(|error| named(&command_line::message(&error)))?;
-        for (number, line) in (1..).zip(text.lines()) {
+        let text = std::fs::read(file).map_err(|error| named(&command_line::message(&error)))?;
+        for (number, line) in (1..).zip(String::from_utf8_lossy(&text).lines()) {
             let target = target::of_line(line, None)
                 .map_err(|why| named(&format!("line {number}: {why}")))?;
             servers.extend(target.map(|(what, server)| Server::new(what, server)));
+        }
+        if servers.is_empty() {
+            return Err(named(&"no server in it"));
         }
     }
     // The same server twice would be the same series twice.

@@ -134,7 +134,10 @@ fn state(server: &Server, now: Instant, html: &mut String) {
             html.push_str("</td>");
         }
         Some(Err(failure)) => {
-            let _ = write!(html, "<td class=\"state down\">down{time}<small>");
+            let _ = match failure.is_asked {
+                true => write!(html, "<td class=\"state down\">down{time}<small>"),
+                false => write!(html, "<td class=\"state\">not asked{time}<small>"),
+            };
             push_escaped(&failure.message, MAX_MESSAGE, html);
             html.push_str("</small></td>");
         }
@@ -204,7 +207,13 @@ fn games(games: &[WatchedGame], html: &mut String) {
                 "</td><td>{} of {}</td><td>{}</td><td>{}</td>",
                 sums.up, sums.listed, sums.players, sums.bots
             ),
-            None => write!(html, "</td><td colspan=\"3\">not queried yet</td>"),
+            None => {
+                let why = match watched.lists.is_empty() {
+                    true => "not queried yet",
+                    false => "no list server answered",
+                };
+                write!(html, "</td><td colspan=\"3\">{why}</td>")
+            }
         };
         html.push_str("</tr>\n");
     }

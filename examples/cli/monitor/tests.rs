@@ -358,9 +358,35 @@ fn a_server_that_was_not_asked_is_unknown_and_not_down() {
     ];
     for error in errors {
         let what = format!("{error:?}");
-        let (state, line) = report(&one(vec![Err(error)]), Thresholds::default());
+        let watched = one(vec![Err(error)]);
+        let (state, line) = report(&watched, Thresholds::default());
         assert_eq!(state, State::Unknown, "{what}: {line}");
+        assert!(!line.contains("up'="), "{what}: {line}");
+        let metrics = page(&watched).unwrap();
+        assert!(!metrics.contains("queryport_up{"), "{what}: {metrics}");
+        let html = status_page::page(&watched, watch::now());
+        assert!(
+            html.contains("not asked") && !html.contains(">down"),
+            "{what}: {html}"
+        );
     }
+}
+
+#[test]
+fn a_file_without_a_server_is_an_error_and_not_the_embedded_servers() {
+    let folder = Folder::new("files");
+    let watched = |text: &[u8]| {
+        let file = folder.0.join("servers.txt");
+        std::fs::write(&file, text).unwrap();
+        let words = ["monitor", "--once", "--file", file.to_str().unwrap()];
+        let watched = super::watched(&clap::Parser::try_parse_from(words).unwrap());
+        watched.map(|watched| watched.servers.len())
+    };
+    for empty in [&b""[..], b"# only a remark\n"] {
+        assert!(watched(empty).unwrap_err().contains("no server in it"));
+    }
+    // As for `scan`, the character set of a remark does not matter.
+    assert_eq!(watched(b"# caf\xe9\nquake3 192.0.2.1\n"), Ok(1));
 }
 
 #[test]
@@ -997,6 +1023,48 @@ fn a_game_is_watched_through_its_list_servers() {
             })
         );
         assert_eq!(watched.games[0].lists, [(address.to_owned(), true)].into());
+    });
+}
+
+/// No list is not a list of nobody.
+#[test]
+fn a_game_whose_list_servers_are_silent_has_no_players_at_all() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let address: &'static str = silent.local_addr().unwrap().to_string().leak();
+        let mut game = *Game::find("openarena").unwrap();
+        game.masters = vec![MasterAddress::new(MasterForm::Short, address)].leak();
+        let games = vec![WatchedGame {
+            game: Box::leak(Box::new(game)),
+            sums: None,
+            lists: Default::default(),
+        }];
+        let servers = Vec::new();
+        let shared = Rc::new(RefCell::new(Watched { servers, games }));
+        let timing = Timing::default()
+            .with_timeout(Duration::from_millis(300))
+            .with_retries(0);
+        let client = Client::new().unwrap().with_timing(timing);
+        let interval = Duration::from_secs(60);
+        spawn_local(watch::watch_game(
+            sender(client),
+            Rc::clone(&shared),
+            0,
+            interval,
+        ));
+        while shared.borrow().games[0].lists.is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let watched = shared.borrow();
+        assert_eq!(watched.games[0].lists, [(address.to_owned(), false)].into());
+        assert_eq!(watched.games[0].sums, None);
+        assert!(!page(&watched).unwrap().contains("queryport_game_players{"));
+        let html = status_page::page(&watched, watch::now());
+        assert!(html.contains("no list server answered"), "{html}");
     });
 }
 

@@ -65,7 +65,7 @@ impl Server {
         if let Ok(outcome) = &result {
             self.name.clone_from(&outcome.answer.name);
         }
-        self.history.add(sample(&result), now);
+        let sample = sample(&result);
         self.last = Some(match result {
             Ok(outcome) => {
                 self.rejected += u64::from(outcome.stats.rejected);
@@ -96,6 +96,18 @@ impl Server {
                 })
             }
         });
+        if self.is_asked() {
+            self.history.add(sample, now);
+        }
+    }
+
+    /// Whether the latest query reached the network. Otherwise nothing is known of the server.
+    pub(crate) fn is_asked(&self) -> bool {
+        match &self.last {
+            Some(Err(failure)) => failure.is_asked,
+            Some(Ok(_)) => true,
+            None => false,
+        }
     }
 
     pub(crate) fn outcome(&self) -> Option<&Outcome<ServerStatus>> {
@@ -216,7 +228,12 @@ pub(crate) async fn watch_game(sender: Sender, watched: Shared, number: usize, i
         let scanned = scan(&sender, game).await;
         if let Some(entry) = watched.borrow_mut().games.get_mut(number) {
             match scanned {
-                Ok((sums, lists)) => (entry.sums, entry.lists) = (Some(sums), lists),
+                Ok((sums, lists)) => {
+                    // Without a list, nothing is known: zero players would be an invention.
+                    let has_list = lists.values().any(|has_list| *has_list);
+                    entry.sums = has_list.then_some(sums);
+                    entry.lists = lists;
+                }
                 Err(error) => super::command_line::complain(&super::command_line::message(&error)),
             }
         }
