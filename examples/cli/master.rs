@@ -221,7 +221,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
         known: BTreeSet::new(),
     };
     // One future for the whole loop: a new one would miss a signal between two turns.
-    let interrupted = tokio::signal::ctrl_c();
+    let interrupted = command_line::interrupted();
     let end = after(time);
     tokio::pin!(end, interrupted);
     loop {
@@ -290,14 +290,16 @@ fn print_events(watched: &mut Watched) -> io::Result<()> {
     let mut out = io::stdout();
     for (server, tag) in watched.refused.drain(..) {
         let why = refusal(&tag, &watched.master);
-        writeln!(out, "refused {server} with heartbeat tag {tag}: {why}")?;
+        let said = writeln!(out, "refused {server} with heartbeat tag {tag}: {why}");
+        command_line::unread(said)?;
     }
     while let Some(event) = watched.master.poll_event() {
-        match event {
-            MasterEvent::Listed(server) => writeln!(out, "listed {server}")?,
-            MasterEvent::Expired(server) => writeln!(out, "expired {server}")?,
-            _ => {}
-        }
+        let said = match event {
+            MasterEvent::Listed(server) => writeln!(out, "listed {server}"),
+            MasterEvent::Expired(server) => writeln!(out, "expired {server}"),
+            _ => Ok(()),
+        };
+        command_line::unread(said)?;
     }
     Ok(())
 }

@@ -385,6 +385,30 @@ impl fmt::Display for WrongUsage {
 
 impl Error for WrongUsage {}
 
+/// Waits for Ctrl-C, or for the signal with which service managers and containers end a program.
+pub async fn interrupted() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
+
+/// The result of an output that a service does not need: it goes on when nobody reads it.
+pub fn unread(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
 /// Runs a program on one thread. At its end, pending lookups of names are abandoned.
 pub fn block_on<T>(
     program: impl Future<Output = Result<T, Box<dyn Error>>>,

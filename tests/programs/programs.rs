@@ -1074,17 +1074,20 @@ fn an_interrupted_scan_has_a_status_of_its_own() {
         "interrupted",
         &format!("quake3 {}\n", silent.local_addr().unwrap()),
     );
-    let child = command(&["scan", &file, "--timeout", "60"])
-        .spawn()
-        .unwrap();
-    let mut buffer = [0; 64];
-    silent.recv(&mut buffer).unwrap();
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    let (code, _, err) = judge(&["scan"], &process::finish(child));
-    assert!(
-        code == Some(130) && err.ends_with("  interrupted; to go on:  --skip 0\n"),
-        "{err}"
-    );
+    // Service managers end a program with the second one.
+    for signal in [Signal::INT, Signal::TERM] {
+        let child = command(&["scan", &file, "--timeout", "60"])
+            .spawn()
+            .unwrap();
+        let mut buffer = [0; 64];
+        silent.recv(&mut buffer).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let (code, _, err) = judge(&["scan"], &process::finish(child));
+        assert!(
+            code == Some(130) && err.ends_with("  interrupted; to go on:  --skip 0\n"),
+            "{signal:?}: {err}"
+        );
+    }
     std::fs::remove_file(file).unwrap();
 }
 

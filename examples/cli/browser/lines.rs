@@ -14,7 +14,7 @@ use super::state::Event;
 /// left out.
 pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Box<dyn Error>> {
     let mut out = io::BufWriter::new(io::stdout());
-    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut interrupted = std::pin::pin!(command_line::interrupted());
     let (search, columns) = (search.to_lowercase(), command_line::columns());
     let (mut asked, mut answered, mut has_rejected) = (0_u64, 0_u64, false);
     let mut is_interrupted = false;

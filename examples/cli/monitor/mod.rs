@@ -259,12 +259,7 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
         io::stdout(),
         "watching {counts}; status on http://{address}/, metrics on http://{address}/metrics"
     );
-    // A service goes on when nobody reads its output.
-    if let Err(error) = said
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        return Err(error.into());
-    }
+    command_line::unread(said)?;
     let watched = Rc::new(RefCell::new(watched));
     for number in 0..servers {
         let interval = Duration::from_secs_f64(arguments.interval);
@@ -286,7 +281,7 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     }
     tokio::select! {
         () = http::serve(listener, watched) => {}
-        ended = ended() => ended?,
+        interrupted = command_line::interrupted() => interrupted?,
     }
     drop(embedded);
     Ok(ExitCode::SUCCESS)
@@ -332,19 +327,4 @@ async fn once(
         // The exit status is enough for a caller that does not read the line.
         _ => Ok(state.exit_code()),
     }
-}
-
-/// Waits for Ctrl-C or a signal to end.
-async fn ended() -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut terminate =
-            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted,
-            _ = terminate.recv() => Ok(()),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
 }

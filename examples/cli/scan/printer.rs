@@ -71,7 +71,7 @@ impl Printer {
     pub(crate) async fn print_all(&mut self, scan: &mut Scan<'_>) -> End {
         #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
         let started = Instant::now();
-        let mut interrupted = pin!(tokio::signal::ctrl_c());
+        let mut interrupted = pin!(command_line::interrupted());
         let mut closed = pin!(closed());
         let mut ticks = tokio::time::interval(TICK);
         loop {

@@ -48,7 +48,7 @@ impl Server {
         end: Option<Instant>,
     ) -> Result<(), Box<dyn std::error::Error>> {
         // One future for the whole loop: a new one would miss a signal between two turns.
-        let interrupted = tokio::signal::ctrl_c();
+        let interrupted = command_line::interrupted();
         tokio::pin!(interrupted);
         loop {
             tokio::select! {
