@@ -23,6 +23,7 @@ pub mod process;
 pub mod replay;
 pub mod sender;
 pub mod served;
+pub mod servers;
 pub mod shapes;
 #[cfg(all(feature = "terminal", target_os = "linux"))]
 pub mod terminal;

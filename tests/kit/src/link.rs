@@ -14,6 +14,10 @@ pub struct Conditions {
     pub duplication: f64,
     /// The chance that one bit of a datagram changes.
     pub corruption: f64,
+    /// The chance that a datagram is cut.
+    pub truncation: f64,
+    /// The chance that a datagram arrives another 1 to 2.5 s later.
+    pub late: f64,
     pub delay: Duration,
     /// The maximum extra delay of a datagram, which reorders datagrams.
     pub jitter: Duration,
@@ -26,6 +30,8 @@ impl Conditions {
             loss: 0.0,
             duplication: 0.0,
             corruption: 0.0,
+            truncation: 0.0,
+            late: 0.0,
             delay,
             jitter: Duration::ZERO,
         }
@@ -36,9 +42,8 @@ impl Conditions {
         Self {
             loss: 0.1,
             duplication: 0.1,
-            corruption: 0.0,
-            delay: Duration::from_millis(40),
             jitter: Duration::from_millis(60),
+            ..Self::perfect(Duration::from_millis(40))
         }
     }
 }
@@ -85,17 +90,36 @@ impl Link {
             if self.random.chance(self.conditions.loss) {
                 continue;
             }
-            if !datagram.bytes.is_empty() && self.random.chance(self.conditions.corruption) {
-                let index = self.random.below(datagram.bytes.len() as u64) as usize;
-                datagram.bytes[index] ^= 1 << self.random.below(8);
-            }
+            self.damage(&mut datagram.bytes);
             let jitter = self.conditions.jitter.mul_f64(self.random.fraction());
+            let mut delay = self.conditions.delay + jitter;
+            if self.happens(self.conditions.late) {
+                delay += Duration::from_millis(1000 + self.random.below(1500));
+            }
             self.sent += 1;
-            self.flying.insert(
-                (now + self.conditions.delay + jitter, self.sent),
-                datagram.clone(),
-            );
+            self.flying
+                .insert((now + delay, self.sent), datagram.clone());
         }
+    }
+
+    fn damage(&mut self, bytes: &mut Vec<u8>) {
+        if bytes.is_empty() {
+            return;
+        }
+        let length = bytes.len() as u64;
+        if self.random.chance(self.conditions.corruption) {
+            let index = self.random.below(length) as usize;
+            bytes[index] ^= 1 << self.random.below(8);
+        }
+        if self.happens(self.conditions.truncation) {
+            bytes.truncate(self.random.below(length) as usize);
+        }
+    }
+
+    /// Whether a rare fault happens. Links without it draw no number, so that the others stay the
+    /// same.
+    fn happens(&mut self, rate: f64) -> bool {
+        rate > 0.0 && self.random.chance(rate)
     }
 
     /// When the next datagram arrives.

@@ -18,7 +18,20 @@ pub struct Played<A> {
     pub result: Result<Outcome<A>, QueryError>,
     /// The virtual time from start to end.
     pub elapsed: Duration,
+    /// The datagrams that the client sent and received, each with its time.
+    pub log: Vec<(Duration, Datagram)>,
 }
+
+impl<A> Played<A> {
+    /// The number of requests that the client sent.
+    pub fn requests(&self) -> usize {
+        let (client, log) = (CLIENT.parse().unwrap(), self.log.iter());
+        log.filter(|(_, datagram)| datagram.from == client).count()
+    }
+}
+
+/// A session that takes more steps than this does not end.
+const MAX_STEPS: usize = 100_000;
 
 /// Runs a conversation with a server function over a link. The function gets the virtual time, the
 /// sender and the datagram.
@@ -34,12 +47,22 @@ pub fn play<C: Conversation>(
     let mut now = start;
     let mut link = Link::new(conditions, seed);
     let mut session = Session::new(conversation, server_at, timing, now);
-    loop {
-        link.send_all(now, client_at, &mut session);
+    let (mut log, mut out) = (Vec::new(), Vec::new());
+    for _ in 0..MAX_STEPS {
+        while let Some(to) = session.poll_datagram(now, &mut out) {
+            let datagram = Datagram {
+                from: client_at,
+                to,
+                bytes: std::mem::take(&mut out),
+            };
+            log.push((now - start, datagram.clone()));
+            link.send(now, datagram);
+        }
         if let Some(result) = session.poll_answer() {
             return Played {
                 result,
                 elapsed: now - start,
+                log,
             };
         }
         let timeout = session
@@ -63,8 +86,10 @@ pub fn play<C: Conversation>(
                 }
             } else {
                 session.handle_datagram(now, datagram.from, &datagram.bytes);
+                log.push((now - start, datagram));
             }
         }
         session.handle_timeout(now);
     }
+    panic!("the session does not end");
 }

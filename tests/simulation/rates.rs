@@ -1,0 +1,206 @@
+//! The results, and how many answers may be complete and wrong.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::Cell;
+use crate::session::Verdict;
+
+/// Wrong answers to print of each cell.
+const SHOWN: usize = 3;
+/// The least share of complete and right answers without faults, in percent.
+const RIGHT: u64 = 80;
+
+/// What the wires of some servers cannot show over some kinds of links.
+pub struct Rate {
+    wires: &'static [&'static str],
+    links: &'static [&'static str],
+    /// Complete and wrong answers of a million sessions.
+    per_million: f64,
+    /// Why no client can know, and how often that happens.
+    #[allow(dead_code, reason = "for the reader of the table")]
+    why: &'static str,
+}
+
+/// A cell without a row has none.
+pub const RATES: &[Rate] = &[
+    Rate {
+        wires: EVERY,
+        links: &["damage"],
+        per_million: 90_000.0,
+        why: "No protocol has a checksum. A bit of one datagram in 20 changes, which reads as another \
+              value; one in 20 is cut, which shows unless the cut is between two entries.",
+    },
+    Rate {
+        wires: WITHOUT_ID,
+        links: &["forged"],
+        per_million: 300_000.0,
+        why: "Replies quote nothing of the request. Half of the sessions get a forged reply, and half \
+              of those get it before the server's.",
+    },
+    Rate {
+        wires: &["descent3"],
+        links: UNDAMAGED,
+        per_million: 90_000.0,
+        why: "Where a datagram is full, the server loses a pair. One list in twelve fills one.",
+    },
+    Rate {
+        wires: &["quake3e"],
+        links: UNDAMAGED,
+        per_million: 4_000.0,
+        why: "The server leaves out lines that do not fit: every third server with more than 32 \
+              players, which are one in 100.",
+    },
+    Rate {
+        wires: &["swat4-adminmod"],
+        links: &["loss 8 %", "late", "all"],
+        per_million: 600.0,
+        why: "Parts are numbered, replies are not: if the state changes between two replies, and each \
+              loses a part that the other has, they join.",
+    },
+    Rate {
+        wires: &["ut2004"],
+        links: &["changes", "loss 8 %", "doubles", "late", "all"],
+        per_million: 90_000.0,
+        why: "Info and lists are requests of their own. In half of the sessions the server changes \
+              between two of the first three.",
+    },
+    Rate {
+        wires: &["ut2004"],
+        links: &["loss 1.5 %"],
+        per_million: 1_000.0,
+        why: "Lists have no numbers: a datagram that two replies lost.",
+    },
+];
+
+const EVERY: &[&str] = &[
+    "gamespy1",
+    "serioussam",
+    "descent3",
+    "swat4",
+    "swat4-adminmod",
+    "gamespy2",
+    "gamespy4",
+    "minecraft",
+    "quake3",
+    "quake3e",
+    "quake2",
+    "quakeworld",
+    "ut2004",
+];
+
+const UNDAMAGED: &[&str] = &[
+    "calm",
+    "changes",
+    "loss 1.5 %",
+    "loss 8 %",
+    "doubles",
+    "late",
+    "all",
+    "forged",
+];
+
+const WITHOUT_ID: &[&str] = &[
+    "gamespy1",
+    "serioussam",
+    "descent3",
+    "swat4",
+    "swat4-adminmod",
+    "quake2",
+    "quakeworld",
+    "ut2004",
+];
+
+/// The results of the sessions of a cell.
+#[derive(Debug, Clone, Default)]
+pub struct Count {
+    pub sessions: u64,
+    pub right: u64,
+    pub incomplete: u64,
+    pub failed: u64,
+    pub wrong: u64,
+    /// Seeds of some wrong answers.
+    pub seeds: Vec<u64>,
+}
+
+impl Count {
+    pub fn add(&mut self, seed: u64, verdict: Verdict) {
+        self.sessions += 1;
+        match verdict {
+            Verdict::Right => self.right += 1,
+            Verdict::Incomplete => self.incomplete += 1,
+            Verdict::Failed => self.failed += 1,
+            Verdict::Wrong => {
+                self.wrong += 1;
+                self.seeds.push(seed);
+            }
+        }
+        self.seeds.truncate(SHOWN);
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        self.sessions += other.sessions;
+        self.right += other.right;
+        self.incomplete += other.incomplete;
+        self.failed += other.failed;
+        self.wrong += other.wrong;
+        self.seeds.extend(other.seeds);
+        self.seeds.truncate(SHOWN);
+    }
+}
+
+/// A row for each cell.
+pub fn table(counts: &BTreeMap<Cell, Count>) -> String {
+    let mut table = String::from(
+        "| wire | link | sessions | right | incomplete | failed | wrong | seeds |\n\
+         |---|---|---|---|---|---|---|---|\n",
+    );
+    for ((wire, link), count) in counts {
+        let percent = |part: u64| 100.0 * part as f64 / count.sessions as f64;
+        writeln!(
+            table,
+            "| {wire} | {link} | {} | {:.1} % | {:.1} % | {:.1} % | {} | {:?} |",
+            count.sessions,
+            percent(count.right),
+            percent(count.incomplete),
+            percent(count.failed),
+            count.wrong,
+            count.seeds
+        )
+        .unwrap();
+    }
+    table
+}
+
+/// Fails if a cell has more wrong answers than its rate allows, or too few complete ones without
+/// faults.
+pub fn check(counts: &BTreeMap<Cell, Count>) {
+    for ((wire, link), count) in counts {
+        let most = most_wrong(rate(wire, link), count.sessions);
+        let (wrong, seeds) = (count.wrong, &count.seeds);
+        assert!(
+            wrong <= most,
+            "{wire}, {link}: {wrong} wrong of {most}: {seeds:?}"
+        );
+        let is_usual = *link == "calm" && count.sessions >= 100;
+        assert!(
+            !is_usual || count.right * 100 >= count.sessions * RIGHT,
+            "{wire}: {} right of {}",
+            count.right,
+            count.sessions
+        );
+    }
+}
+
+/// The complete and wrong answers of a million sessions.
+fn rate(wire: &str, link: &str) -> f64 {
+    let rows = RATES.iter();
+    let of_cell = rows.filter(|row| row.links.contains(&link) && row.wires.contains(&wire));
+    of_cell.map(|row| row.per_million).fold(0.0, f64::max)
+}
+
+/// The expected number, and four standard deviations more.
+fn most_wrong(per_million: f64, sessions: u64) -> u64 {
+    let expected = per_million * sessions as f64 / 1e6;
+    (expected + 4.0 * expected.sqrt()).ceil() as u64
+}
