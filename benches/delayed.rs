@@ -1,5 +1,5 @@
-//! A full UT2004 server on loopback with a simulated round-trip time, for measuring clients: 34
-//! players (one with a UTF-16 name), 60 rules, a name of 155 bytes with colours.
+//! A UT2004 server on loopback with a simulated round-trip time, for measuring clients. It writes
+//! what the game's scripts write.
 //!
 //! ```text
 //! cargo bench -p queryport-benches --bench delayed -- 7778
@@ -21,12 +21,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use queryport::model::{Charset, Colours, Style};
-use queryport::ut2004::{Request, StatusQuery};
-use queryport::{
-    Client, Dialect, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service,
-    Text, Timing,
-};
+use kit::servers::{Match, Server, Wire};
+use queryport::ut2004::StatusQuery;
+use queryport::{Client, Dialect, QueryOptions, Timing};
 use tokio::net::UdpSocket;
 
 /// Answer UT2004 queries on 127.0.0.1 with a delay.
@@ -41,9 +38,9 @@ struct Arguments {
     /// Query the server this many times with each kind of query, print the durations, and stop.
     #[arg(long)]
     time: Option<u32>,
-    /// A short name without colours, and no UTF-16: for clients that cannot read them.
+    /// Have 32 players and 35 rules, instead of 10 and 20.
     #[arg(long)]
-    plain: bool,
+    full: bool,
     /// Stop after this many seconds.
     #[arg(long, default_value_t = 600)]
     seconds: u64,
@@ -59,8 +56,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let socket = Arc::new(UdpSocket::bind(address).await?);
     let address = socket.local_addr()?;
     let delay = Duration::from_millis(arguments.delay);
-    let serving = tokio::spawn(answer(socket, delay, full(arguments.plain)));
-    println!("a full UT2004 server answers on {address} after {delay:?}");
+    let (players, mutators) = if arguments.full { (32, 20) } else { (10, 5) };
+    let held = Match::plain("A server".to_owned(), players, mutators);
+    let serving = tokio::spawn(answer(socket, delay, held));
+    println!("a UT2004 server with {players} players answers on {address} after {delay:?}");
     match arguments.time {
         Some(times) => measure(address, times).await?,
         None => tokio::time::sleep(Duration::from_secs(arguments.seconds)).await,
@@ -69,28 +68,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn answer(
-    socket: Arc<UdpSocket>,
-    delay: Duration,
-    status: ServerStatus,
-) -> std::io::Result<()> {
-    let status = Arc::new(status);
+async fn answer(socket: Arc<UdpSocket>, delay: Duration, held: Match) -> std::io::Result<()> {
+    let mut server = Server::new(Wire::Ut2004, 0);
     let mut buffer = [0; 64];
     loop {
         let (length, from) = socket.recv_from(&mut buffer).await?;
-        let Ok(request) = Request::parse(buffer.get(..length).unwrap_or_default()) else {
-            continue;
-        };
-        let (socket, status) = (Arc::clone(&socket), Arc::clone(&status));
+        let replies = server.answer(&held, buffer.get(..length).unwrap_or_default());
+        let socket = Arc::clone(&socket);
         tokio::spawn(async move {
             tokio::time::sleep(delay).await;
-            let requester = Requester::new(from, Instant::now(), Secret::new([0; 16]));
-            for reply in queryport::ut2004::respond(
-                &request,
-                &status,
-                &Service::from(Protocol::Ut2004),
-                &requester,
-            ) {
+            for reply in replies {
                 let _ = socket.send_to(&reply, from).await;
             }
         });
@@ -133,45 +120,4 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-}
-
-/// The status of the server.
-fn full(plain: bool) -> ServerStatus {
-    let unreal = |raw: Vec<u8>| Text::new(raw, Style::new(Charset::Latin1, Colours::UnrealEscape));
-    let mut name = b"\x1b\xff\x01\x01Red \x1b\xf8\xf8\x40Yellow \x1b\x40\x40\xffBlue ".to_vec();
-    while name.len() < 146 {
-        name.extend_from_slice(b"\x1b\xff\xff\x0aand on ");
-    }
-    name.resize(154, b'!');
-    let mut status = ServerStatus::default();
-    status.name = Some(if plain {
-        "A plain name".into()
-    } else {
-        unreal(name)
-    });
-    status.map = Some("DM-Rankin".into());
-    status.game_type = Some("xTeamGame".into());
-    status.game_port = Some(7777);
-    status.max_players = Some(40);
-    status.rules.push("ServerMode", "dedicated");
-    status.rules.push("AdminEmail", "");
-    status.rules.push("ServerVersion", "3369");
-    for number in 3..60 {
-        status
-            .rules
-            .push("Mutator", &format!("MutNumber{number:02}"));
-    }
-    let player = |number: i32| {
-        let name = match number {
-            7 if !plain => "Игрок 永遠".into(),
-            9 if !plain => unreal(b"\x1b\xff\x01\x01Co\x1b\x01\xff\x01lours".to_vec()),
-            _ => format!("player {number:02}").into(),
-        };
-        let mut player = Player::new(name);
-        (player.score, player.ping) = (Some(i64::from(number) - 5), Some(40 + 4 * number));
-        player.team = Some(number % 2);
-        player
-    };
-    status.players = (0..34).map(player).collect();
-    status
 }

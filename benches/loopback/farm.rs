@@ -1,7 +1,7 @@
 //! The farm: one process with one socket that simulates thousands of servers.
 //!
-//! Each server has its own address in 127.0.0.0/8 and its own name. Replies are encoded once by the
-//! crate's responder and then patched, so that the farm does not limit the measurement.
+//! Each server has its own address in 127.0.0.0/8 and its own name. Replies are encoded once and then
+//! patched, except those of servers as different as real ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{IoSlice, IoSliceMut};
@@ -16,8 +16,10 @@ use nix::sys::socket::{
 };
 use queryport::Protocol;
 
-use kit::internet::profile::{self, Kind, RateLimits, Server, is_lost};
-use kit::internet::replies::{Template, protocol, shape, templates};
+use kit::internet::Internet;
+use kit::link::Random;
+
+use crate::templates::{Template, protocol, shape, templates};
 
 const BATCH: usize = 64;
 /// Longest request, in bytes.
@@ -98,19 +100,18 @@ struct ReplyKey {
     quoted: usize,
 }
 
-/// How a server answers.
-struct Behaviour {
-    delay: Duration,
-    kind: Kind,
-}
-
-/// A reply: its destination, its server and its template.
+/// A reply: its destination and its server.
 struct Answer {
     to: SockaddrIn,
     index: u32,
-    behaviour: Behaviour,
-    key: ReplyKey,
-    quoted: Vec<u8>,
+    delay: Duration,
+    from_other_port: bool,
+    content: Content,
+}
+
+enum Content {
+    Template { key: ReplyKey, quoted: Vec<u8> },
+    Datagrams(Vec<Vec<u8>>),
 }
 
 /// Runs the farm until its time has passed.
@@ -141,15 +142,14 @@ struct Farm {
     socket: UdpSocket,
     /// The socket of servers that answer from another port.
     other: UdpSocket,
-    /// How many of a thousand datagrams are lost.
-    loss: u32,
-    limits: RateLimits,
+    /// The servers as different as real ones.
+    internet: Option<Internet>,
     templates: HashMap<ReplyKey, Vec<Template>>,
     /// The replies to send later, by time and number.
     later: BTreeMap<(Instant, u64), Answer>,
     /// The number of the latest of them.
     number: u64,
-    random: u64,
+    random: Random,
 }
 
 impl Farm {
@@ -158,21 +158,15 @@ impl Farm {
         socket.set_nonblocking(true)?;
         setsockopt(&socket, sockopt::Ipv4PacketInfo, &true)?;
         let _ = setsockopt(&socket, sockopt::RcvBuf, &(16 << 20));
-        let loss = if options.internet.is_some() {
-            profile::LOSS
-        } else {
-            options.loss * 10
-        };
         Ok(Self {
             options,
             socket,
             other: UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port + 1))?,
-            loss,
-            limits: RateLimits::default(),
+            internet: options.internet.map(Internet::new),
             templates: HashMap::new(),
             later: BTreeMap::new(),
             number: 0,
-            random: 1,
+            random: Random(1),
         })
     }
 
@@ -205,11 +199,11 @@ impl Farm {
         }
         let now = Instant::now();
         for answer in answers {
-            if answer.behaviour.delay.is_zero() {
+            if answer.delay.is_zero() {
                 self.send(&answer);
             } else {
                 self.number += 1;
-                let at = now + answer.behaviour.delay;
+                let at = now + answer.delay;
                 self.later.insert((at, self.number), answer);
             }
         }
@@ -218,54 +212,46 @@ impl Farm {
 
     /// The answer of the server at this address; `None` if it does not answer.
     fn answer(&mut self, to: SockaddrIn, asked: Ipv4Addr, request: &[u8]) -> Option<Answer> {
-        let protocol = protocol(request)?;
-        let (kind, quoted) = shape(protocol, request)?;
         // Loopback only, even if the socket is bound to other addresses.
         let index = index(asked).filter(|&index| index < self.options.servers)?;
-        let behaviour = self.behaviour(index, protocol)?;
         if !to.ip().is_loopback() || self.options.is_dead(index) {
             return None;
         }
+        if let Some(internet) = &mut self.internet {
+            let reply = internet.answer(Instant::now(), index, request)?;
+            return Some(Answer {
+                to,
+                index,
+                delay: reply.delay,
+                from_other_port: reply.from_other_port,
+                content: Content::Datagrams(reply.datagrams),
+            });
+        }
+        let is_slow = is_among(index, 0x5555, self.options.slow);
+        let millis = self.options.delay + if is_slow { 300 } else { 0 };
+        Some(Answer {
+            to,
+            index,
+            delay: Duration::from_millis(millis),
+            from_other_port: false,
+            content: self.template(request)?,
+        })
+    }
+
+    /// The reply to a request in any protocol.
+    fn template(&mut self, request: &[u8]) -> Option<Content> {
+        let protocol = protocol(request)?;
+        let (kind, quoted) = shape(protocol, request)?;
         let key = ReplyKey {
             protocol,
             kind,
             quoted: quoted.len(),
         };
         let full = self.options.full;
-        self.templates
-            .entry(key)
-            .or_insert_with(|| templates(protocol, full, request, SocketAddrV4::from(to).into()));
-        Some(Answer {
-            to,
-            index,
-            behaviour,
-            key,
-            quoted: quoted.to_vec(),
-        })
-    }
-
-    /// How a server answers a request in this protocol; `None` if it does not.
-    fn behaviour(&mut self, index: u32, protocol: Protocol) -> Option<Behaviour> {
-        let Some(seed) = self.options.internet else {
-            let is_slow = is_among(index, 0x5555, self.options.slow);
-            let millis = self.options.delay + if is_slow { 300 } else { 0 };
-            return Some(Behaviour {
-                delay: Duration::from_millis(millis),
-                kind: Kind::Living,
-            });
-        };
-        let server = Server::of(index, seed);
-        let is_silent = server.kind == Kind::Dead
-            || server.protocol != protocol
-            || is_lost(self.loss, &mut self.random)
-            || !self.limits.allow(index, &server, Instant::now());
-        if is_silent {
-            return None;
-        }
-        Some(Behaviour {
-            delay: server.delay,
-            kind: server.kind,
-        })
+        let known = self.templates.entry(key);
+        known.or_insert_with(|| templates(protocol, full, request));
+        let quoted = quoted.to_vec();
+        Some(Content::Template { key, quoted })
     }
 
     /// Sends the replies whose delay is over.
@@ -281,13 +267,25 @@ impl Farm {
     }
 
     fn send(&mut self, answer: &Answer) {
-        let socket = if answer.behaviour.kind == Kind::OtherPort {
+        let socket = if answer.from_other_port {
             &self.other
         } else {
             &self.socket
         };
-        let templates = self.templates.get_mut(&answer.key).unwrap();
-        send(socket, templates, answer, self.loss, &mut self.random);
+        match &answer.content {
+            Content::Datagrams(datagrams) => {
+                for bytes in datagrams {
+                    send(socket, answer, bytes);
+                }
+            }
+            Content::Template { key, quoted } => {
+                for template in self.templates.get_mut(key).unwrap() {
+                    if self.random.below(100) >= u64::from(self.options.loss) {
+                        send(socket, answer, template.fill(answer.index, quoted));
+                    }
+                }
+            }
+        }
     }
 
     /// Waits for a request, or until the next reply is due.
@@ -303,39 +301,21 @@ impl Farm {
     }
 }
 
-fn send(
-    socket: &UdpSocket,
-    templates: &mut [Template],
-    answer: &Answer,
-    loss: u32,
-    random: &mut u64,
-) {
-    let from = Ipv4Addr::from_bits(0x7F01_0000 + answer.index)
-        .to_bits()
-        .to_be();
+fn send(socket: &UdpSocket, answer: &Answer, bytes: &[u8]) {
+    let from = address(answer.index, 0);
     let info = nix::libc::in_pktinfo {
         ipi_ifindex: 0,
-        ipi_spec_dst: nix::libc::in_addr { s_addr: from },
+        ipi_spec_dst: nix::libc::in_addr {
+            s_addr: from.ip().to_bits().to_be(),
+        },
         ipi_addr: nix::libc::in_addr { s_addr: 0 },
     };
-    for template in templates {
-        if is_lost(loss, random) {
-            continue;
-        }
-        let control = [ControlMessage::Ipv4PacketInfo(&info)];
-        let bytes = template.fill(answer.index, &answer.quoted);
-        let slices = [IoSlice::new(if answer.behaviour.kind == Kind::Nonsense {
-            &profile::NONSENSE
-        } else {
-            bytes
-        })];
-        // If the socket is full, the datagram is lost.
-        let _ = sendmsg(
-            socket.as_raw_fd(),
-            &slices,
-            &control,
-            MsgFlags::empty(),
-            Some(&answer.to),
-        );
-    }
+    // If the socket is full, the datagram is lost.
+    let _ = sendmsg(
+        socket.as_raw_fd(),
+        &[IoSlice::new(bytes)],
+        &[ControlMessage::Ipv4PacketInfo(&info)],
+        MsgFlags::empty(),
+        Some(&answer.to),
+    );
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing};
 
 use crate::farm;
-use kit::internet::profile::{Found, Server};
+use kit::internet::{Found, Profile};
 
 /// Scans the farm with the client's defaults.
 pub(crate) async fn scan(servers: u32, port: u16, seed: u64) -> Found {
@@ -18,7 +18,7 @@ pub(crate) async fn scan(servers: u32, port: u16, seed: u64) -> Found {
         .with_options(QueryOptions::default());
     let targets = (0..servers).map(move |index| {
         (
-            Server::of(index, seed).protocol,
+            Profile::of(index, seed).protocol(),
             SocketAddr::from(farm::address(index, port)),
         )
     });
@@ -61,7 +61,12 @@ pub(crate) struct Others {
 impl Others {
     /// Runs each program and prints its row.
     pub(crate) fn measure(&self, servers: u32, port: u16, seed: u64) {
-        let at = |index| (Server::of(index, seed).protocol, farm::address(index, port));
+        let at = |index| {
+            (
+                Profile::of(index, seed).protocol(),
+                farm::address(index, port),
+            )
+        };
         let lines_of = |line: fn(u32, Protocol, SocketAddrV4) -> String| -> String {
             (0..servers)
                 .map(|index| line(index, at(index).0, at(index).1))

@@ -25,6 +25,8 @@ mod floor;
 mod internet;
 #[cfg(target_os = "linux")]
 mod measure;
+#[cfg(target_os = "linux")]
+mod templates;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::io::Result<()> {

@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 use clap::{Parser, Subcommand};
 use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing, ToStatus};
 
-use kit::internet::profile;
-
 use crate::{farm, floor, internet};
 
 /// The port of the farm in a comparison.
@@ -43,13 +41,14 @@ enum Task {
         #[arg(long)]
         gamedig: Option<PathBuf>,
     },
-    /// Scan servers as different as real ones.
+    /// Scan servers as different as real ones. The exit status is 1 if an answer of this crate is
+    /// complete and wrong.
     Internet {
         /// The number of servers.
         #[arg(long, default_value_t = 10_000)]
         servers: u32,
         /// The seed for the properties of the servers.
-        #[arg(long, default_value_t = profile::SEED)]
+        #[arg(long, default_value_t = kit::internet::SEED)]
         seed: u64,
         #[command(flatten)]
         others: internet::Others,
@@ -124,8 +123,11 @@ pub(crate) fn main() -> std::io::Result<()> {
             seed,
             others,
         }) => {
-            measure_internet(servers, seed, &others);
-            Ok(())
+            if measure_internet(servers, seed, &others) {
+                Ok(())
+            } else {
+                std::process::exit(1)
+            }
         }
         Some(Task::Dead {
             rounds,
@@ -375,10 +377,13 @@ fn rows_of(protocol: &str) -> Vec<Row> {
         .to_vec()
 }
 
-/// The defaults of the client, and other programs.
-fn measure_internet(servers: u32, seed: u64, others: &internet::Others) {
+/// The defaults of the client, and other programs. Returns whether no answer of this crate is wrong.
+fn measure_internet(servers: u32, seed: u64, others: &internet::Others) -> bool {
     let seed_text = seed.to_string();
-    let _farm = Farm::start(PORT, &["--internet", &seed_text]);
+    // The farm is known to run once one of the first 10,000 answers.
+    let servers_text = servers.max(10_000).to_string();
+    let farm = ["--internet", &seed_text, "--servers", &servers_text];
+    let _farm = Farm::start(PORT, &farm);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -386,10 +391,10 @@ fn measure_internet(servers: u32, seed: u64, others: &internet::Others) {
     println!(
         "| client | right | incomplete | wrong | 95 % | 99 % | end |\n|---|---|---|---|---|---|---|"
     );
-    runtime
-        .block_on(internet::scan(servers, PORT, seed))
-        .print("defaults");
+    let found = runtime.block_on(internet::scan(servers, PORT, seed));
+    found.print("defaults");
     others.measure(servers, PORT, seed);
+    found.wrong.is_empty()
 }
 
 /// Scans 10,000 servers, some of them silent, with Linux's default receive buffer. First with 1 s
