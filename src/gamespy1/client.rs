@@ -7,6 +7,7 @@ use super::answer::reassembly::{Progress, Reassembly};
 use super::answer::{Answer, Asked};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::model::completeness::Part;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
@@ -214,14 +215,13 @@ impl StatusQuery {
     /// The best answer, if it describes the server.
     fn described_answer(&self) -> Option<Answer> {
         let best = Answer::best(&self.replies, &self.asked)?;
-        let lacks_description = best.lacks_info();
+        let lacks_description = best.completeness().lacks(Part::Info);
         (!lacks_description).then_some(best)
     }
 
     /// Whether this answer is final: another request would not improve it.
     fn is_final(&self, best: &Answer) -> bool {
-        // Another request would not show rows that a value hides.
-        if best.completeness_ignoring_hidden_rows().is_complete() {
+        if best.completeness().is_complete() {
             return true;
         }
         let lacks_the_same = self.incomplete_length == Some(best.raw().len());

@@ -41,7 +41,6 @@
 //! | SWAT 4 extended AdminMod | `\queryid\K\final\` | `\queryid\K` | as above |
 //! | SWAT 4 other mods | `\queryid\gs1\final\` | | one datagram |
 //! | netPanzer | `\final\` | | one datagram; begins `gamename\`, without a backslash |
-//! | 333networks masters | `\queryid\q.s\final\` | anything: `\queryid\q.s` follows each section | every 512 bytes, also inside a token (Perl); one datagram (Qt5) |
 //!
 //! The numbers and end mark are therefore removed from each datagram first. The rest is joined by
 //! number and only then parsed, because datagrams can split a row, or a key from its value.
@@ -52,19 +51,21 @@
 //! # Traps
 //! - If fragments are not numbered, or each has an end mark, a lost datagram leaves no gap. The
 //!   client then waits one round trip after the end mark, and an answer with fewer rows of players
-//!   than `numplayers` is incomplete. Some losses stay unseen: a datagram without players, or rules
-//!   that a Perl master of 333networks cut inside a section. Serious Sam's reply to `\players\` has
-//!   no count. With numbers, `numplayers` is not compared: UT2004 counts bots that it does not
-//!   list. The exception is a reply whose texts are not in pairs, because a name or another value
-//!   contains `\`.
+//!   than `numplayers` is incomplete. A lost datagram without players stays unseen. Serious Sam's
+//!   reply to `\players\` has no count. With numbers, `numplayers` is not compared: UT2004 counts
+//!   bots that it does not list. The exception is a reply whose texts are not in pairs, because a
+//!   name or another value contains `\`.
 //! - A server that numbers N.M from 0 (OpenMoHAA of 2023, code/gamespy/sv_gqueryreporting.c at
 //!   commit 317aead) looks as if it counted from 1 if fragment 0 is lost. A status without name and
 //!   map is therefore incomplete: the client waits one round trip for fragment 0, then sends
 //!   another request.
 //! - GameSpy's own code leaves out players that do not fit into its buffer, and sends its end mark
-//!   (seen in IL-2's replies, KostyaEsmukov/GameQ3). Players are missing if there are fewer rows
-//!   than `numplayers`, and the last row lacks a usual field that the row before has. A cut between
-//!   two rows does not show.
+//!   (seen in IL-2's replies, KostyaEsmukov/GameQ3). Players are missing if the last row lacks a
+//!   column at its end that all other rows have. Of two rows, one can be a bot's with fewer columns;
+//!   they must also be fewer than `numplayers`. A cut between two rows does not show. SWAT 4's GS1
+//!   mod leaves out counters of 0 (sergeii/swat-gs1, GS1/Classes/Response.uc).
+//! - A text after the last pair is a cut key, or a part of a value that contains `\`. It is not a
+//!   rule, and the part of the reply that it ends is incomplete.
 //! - UT99 sends its end mark with the last player that it counts. If it lists fewer, the mark never
 //!   comes, and the answer is incomplete although it may contain everything. The client sends such
 //!   a server two requests, not more.
@@ -78,9 +79,8 @@
 //!   reply with this number is then complete. If `queryid` is M alone, this applies until the next
 //!   request, and a reply of several datagrams ends one round trip after its end mark. Without such
 //!   a contradiction, two replies look like one.
-//! - UT99 does not escape a player's skin, which can contain `\queryid\9.1`. Numbers inside a
-//!   datagram are those of sections only if all share one N, count up from N.1 to the end, and
-//!   there is no row of a player.
+//! - UT99 does not escape a player's skin, which can contain `\queryid\9.1`. Only the
+//!   number at the end of a datagram counts.
 //! - Battlefield 1942 numbers teams from 1 (`team_N`) and their rows from 0 (`teamname_N`). It
 //!   lists players who left, and sends some keys twice with different values (captures in
 //!   Austinb/GameQ, tests/Protocols/Providers).
@@ -98,8 +98,7 @@
 //!
 //! # Sources
 //! - Descent 3: its own gamespy.cpp was run. Serious Sam: GameAgent.cpp
-//!   (Croteam-official/Serious-Engine). 333networks' newer master: replyquery.cpp
-//!   (333networks/Masterserver-Qt5).
+//!   (Croteam-official/Serious-Engine).
 //! - GameSpy's server code: OpenMoHAA's free rewrite (code/gamespy/sv_gqueryreporting.c) was run.
 //!   Its fragments count from 1, its echo has the key `echo`, and `validate` precedes `final`. It
 //!   answers every datagram that does not begin with `;`, sometimes only with

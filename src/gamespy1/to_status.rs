@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::answer::rows::{Field, Row, RowFields, Rows};
 use super::answer::{Answer, Asked};
-use super::engines::{PlayerTeam, Profile, UNKNOWN};
+use super::engines::{PlayerTeam, Profile};
 use super::fields::{CHARSET, FieldReader, PlayerCounts, Value, Values, each_field, read_bot_mark};
 use super::wire::{RowKey, is_control};
 use crate::model::completeness::{Completeness, Part};
@@ -84,8 +84,7 @@ impl<'a> Parts<'a> {
         let mut values = Values::new();
         let mut fields = RowFields::with_room_for(bytes);
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
-        let mut pairs = answer.fields().pairs();
-        for (key, value) in pairs.by_ref() {
+        for (key, value) in answer.pairs() {
             if let Some(row) = RowKey::parse(key) {
                 fields.push(row, value);
                 continue;
@@ -98,14 +97,6 @@ impl<'a> Parts<'a> {
         let field_count = fields.len();
         let Rows { players, teams } = fields.grouped(answer.asked());
         let has_named_sides = first_has(&players, "playername") && first_has(&teams, "teamname");
-        let counted: Option<usize> = values.number(UNKNOWN.player_count);
-        let lacks_rows = counted.is_some_and(|counted| counted > players.len());
-        // Only if rows are missing can values hide them.
-        let completeness = if lacks_rows {
-            answer.completeness()
-        } else {
-            answer.completeness_ignoring_hidden_rows()
-        };
         let mut parts = Self {
             values,
             players,
@@ -113,15 +104,9 @@ impl<'a> Parts<'a> {
             has_named_sides,
             rules,
             field_count,
-            completeness,
+            completeness: answer.completeness(),
         };
         parts.divide_players(answer, &own_echo);
-        // In an incomplete answer, a last key without a value is a fragment of a pair.
-        if completeness.is_complete()
-            && let Some((key, empty)) = pairs.take_key_without_value()
-        {
-            parts.rules.push(key, empty);
-        }
         parts
     }
 

@@ -49,11 +49,11 @@ const NEVER_FULL: usize = 1300;
 
 /// The lines after the infostring, as far as they show whether the reply is complete.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LineCount {
+struct LineCount {
     /// The number of player lines.
-    pub(super) players: usize,
+    players: usize,
     /// Whether some lines are neither players nor other parts of a reply.
-    pub(super) has_odd_line: bool,
+    has_odd_line: bool,
 }
 
 impl Answer {
@@ -156,29 +156,23 @@ impl Answer {
     /// server counts. The end of a QuakeWorld reply counts as missing if another datagram could
     /// follow the last one.
     pub fn completeness(&self) -> Completeness {
+        self.completeness_with(|line| PlayerLine::is_one(self.form(), line))
+    }
+
+    /// The completeness. `read_player` is called with each line, and returns whether it is a
+    /// player's.
+    pub(super) fn completeness_with<'a>(
+        &'a self,
+        mut read_player: impl FnMut(&'a [u8]) -> bool,
+    ) -> Completeness {
         let mut lines = LineCount::default();
         for line in self.response().text_lines() {
-            if PlayerLine::is_one(self.form(), line) {
+            if read_player(line) {
                 lines.players = lines.players.saturating_add(1);
             } else {
                 lines.has_odd_line |= !is_other_line(self.form(), line);
             }
         }
-        let may_lack_lines = self.response().text().len() > NEVER_FULL && {
-            let known = self.rules().collect();
-            let profile = Profile::of_reply(self.form(), &known);
-            self.may_lack_lines(lines.players, &known, profile)
-        };
-        self.completeness_of(lines, self.get("clients"), may_lack_lines)
-    }
-
-    /// The completeness of a reply with these lines and this value of the key `clients`.
-    pub(super) fn completeness_of(
-        &self,
-        lines: LineCount,
-        clients: Option<&[u8]>,
-        may_lack_lines: bool,
-    ) -> Completeness {
         let info = self.response().info();
         let missing = match (self.layout.detail, self.asked) {
             (Detail::Short, Detail::Full) => MissingParts {
@@ -190,26 +184,19 @@ impl Answer {
                 info: info.has_odd_key() || info.iter().next().is_none(),
                 ..MissingParts::NOTHING
             },
-            (Detail::Full, _) => self.missing_of_status(lines, clients, may_lack_lines),
+            (Detail::Full, _) => self.missing_of_status(lines),
         };
         missing.into()
     }
 
     /// The missing parts of a status.
-    fn missing_of_status(
-        &self,
-        lines: LineCount,
-        clients: Option<&[u8]>,
-        may_lack_lines: bool,
-    ) -> MissingParts {
+    fn missing_of_status(&self, lines: LineCount) -> MissingParts {
         let response = self.response();
         let is_cut_in_info = !self.layout.info_closed;
-        // No key of Quake 2 and QuakeWorld counts the players.
-        let counts_players = self.form() == Form::Quake3;
-        let counted: Option<usize> = clients.and_then(number).filter(|_| counts_players);
+        let counted = self.counted_players();
         let lacks_counted = counted.is_some_and(|counted| lines.players < counted);
         let has_cut_line = !response.closes_lines();
-        let may_lack_lines = may_lack_lines && counted.is_none();
+        let may_lack_lines = counted.is_none() && self.may_lack_lines(lines.players);
         MissingParts {
             rules: is_cut_in_info || response.info().has_odd_key(),
             players: is_cut_in_info || lacks_counted || lines.has_odd_line,
@@ -218,19 +205,30 @@ impl Answer {
         }
     }
 
-    /// Whether a server of this engine can have left out lines after this number of players. One
-    /// whose slots are all taken has listed everybody.
-    pub(super) fn may_lack_lines(
-        &self,
-        listed: usize,
-        known: &Known<'_>,
-        profile: &Profile,
-    ) -> bool {
+    /// The server's count of players.
+    fn counted_players(&self) -> Option<usize> {
+        // No key of Quake 2 and QuakeWorld counts the players.
+        if self.form() != Form::Quake3 {
+            return None;
+        }
+        let is_count = |(key, value): &(&[u8], &[u8])| {
+            key.eq_ignore_ascii_case(b"clients") && !value.is_empty()
+        };
+        let (_, count) = self.rules().find(is_count)?;
+        number(count)
+    }
+
+    /// Whether the server can have left out lines after this number of players. One whose slots are
+    /// all taken has listed everybody.
+    fn may_lack_lines(&self, listed: usize) -> bool {
+        let length = self.response().text().len();
         // A longer reply of QuakeWorld goes on in the next datagram.
-        if self.form() == Form::QuakeWorld {
+        if self.form() == Form::QuakeWorld || length <= NEVER_FULL {
             return false;
         }
-        if !profile.limits.may_cut_after(self.response().text().len()) {
+        let known: Known<'_> = self.rules().collect();
+        let profile = Profile::of_reply(self.form(), &known);
+        if !profile.limits.may_cut_after(length) {
             return false;
         }
         let slots: Option<usize> = known.first_filled(profile.slots.read).and_then(number);

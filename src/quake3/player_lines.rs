@@ -1,17 +1,17 @@
 //! Player lines: how players are read from them, and how the server side writes them.
 
-use super::answer::{Answer, LineCount};
+use super::answer::Answer;
 #[cfg(feature = "serve")]
 use super::engines::Line;
 use super::engines::Profile;
 use super::keys::{Key, Known};
 #[cfg(feature = "serve")]
 use super::values::{quake_text, value_of};
-use super::wire::player::{PlayerLine, is_other_line};
+use super::wire::player::PlayerLine;
 use super::wire::siblings::{Form, Quake2Line, QuakeWorldLine};
 #[cfg(feature = "serve")]
 use super::wire::siblings::{SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX, Wanted};
-use crate::model::{Colours, ExtrasBuilder, Player, Style, Text};
+use crate::model::{Colours, Completeness, ExtrasBuilder, Player, Style, Text};
 #[cfg(feature = "serve")]
 use crate::text::number;
 
@@ -41,8 +41,7 @@ pub(super) struct Lines {
     extras: ExtrasBuilder,
     /// The players among them that only watch and have slots of their own, as in QuakeWorld.
     spectators: usize,
-    /// Whether some lines are neither players nor other parts of a reply.
-    has_odd_line: bool,
+    pub(super) completeness: Completeness,
 }
 
 impl Lines {
@@ -63,27 +62,19 @@ impl Lines {
             extras: ExtrasBuilder::new(answer.raw(), style.charset, 0),
             spectators: 0,
         };
-        let mut has_odd_line = false;
-        for line in response.text_lines() {
-            match reader.player(line) {
-                Some(player) => players.push(player),
-                None => has_odd_line |= !is_other_line(response.form(), line),
-            }
-        }
+        let completeness = answer.completeness_with(|line| {
+            let player = reader.player(line);
+            let is_player = player.is_some();
+            players.extend(player);
+            is_player
+        });
         let slots = known.get(Key::P).unwrap_or_default();
         set_teams(&mut players, slots);
         Self {
             players,
             extras: reader.extras,
             spectators: reader.spectators,
-            has_odd_line,
-        }
-    }
-
-    pub(super) fn count(&self) -> LineCount {
-        LineCount {
-            players: self.players.len(),
-            has_odd_line: self.has_odd_line,
+            completeness,
         }
     }
 

@@ -31,10 +31,7 @@ impl ToStatus for Answer {
         let reader = Reader::new(self, &known);
         let profile = reader.profile;
         let lines = Lines::read(self, &known, profile, reader.style);
-        let count = lines.count();
-        let may_lack_lines = self.may_lack_lines(count.players, &known, profile);
-        let clients = known.get(Key::Clients);
-        let completeness = self.completeness_of(count, clients, may_lack_lines);
+        let completeness = lines.completeness;
         let player_count = reader.player_count(&lines);
         let bot_count = reader.bot_count(player_count, &lines);
         let players = match self.detail() {

@@ -330,3 +330,57 @@ fn a_reply_cut_at_any_byte_is_never_a_wrong_complete_answer() {
         }
     }
 }
+
+/// Lines that a status of Quake 3 can have instead of a player, and counts that it can have twice.
+const ODD_STATUSES: [&[u8]; 7] = [
+    b"statusResponse\n\\clients\\2\n1 2 \"a\"\n3 4\n",
+    b"statusResponse\n\\clients\\2\n3 4 b\"\n1 2 \"a\"\n\n",
+    b"statusResponse\n\\clients\\\\clients\\2\n1 2 \"a\"\n",
+    b"statusResponse\n\\clients\\2\\clients\\1\n1 2 \"a\"\n",
+    b"print\n\\clients\\2\n1 2\n1 2 \"a\"\n",
+    b"n\\clients\\2\n1 2 3 4 \"a\" \"\" 0 0\n1 2 3\n\0",
+    b"n\\clients\\2\nqtv 1 \"a\" \"b@c:1\" 2\n1 2 3\n\0",
+];
+
+/// A status has the completeness of its answer, whatever the reply.
+#[test]
+fn a_status_is_as_complete_as_its_answer() {
+    let mut compared = [0; 2];
+    let mut compare = |protocol, datagrams: &[Vec<u8>]| {
+        let Ok(answer) = Answer::from_datagrams(protocol, datagrams, &Limits::default()) else {
+            return;
+        };
+        let completeness = answer.completeness();
+        assert_eq!(
+            answer.to_status().completeness,
+            completeness,
+            "{protocol}: {datagrams:x?}"
+        );
+        compared[usize::from(completeness.is_complete())] += 1;
+    };
+    for protocol in Protocol::ALL {
+        let mut datagrams = Vec::new();
+        let _ = query(protocol, |session, now, _, real| {
+            receive(session, now, &real);
+            datagrams.extend(real);
+        });
+        for index in 0..datagrams.len() {
+            let whole = datagrams[index].clone();
+            let cuts = twist::some_cuts(&whole, 200).map(<[u8]>::to_vec);
+            let flips = twist::flips(&whole).step_by(37);
+            for damaged in cuts.chain(flips) {
+                datagrams[index] = damaged;
+                compare(protocol, &datagrams);
+            }
+            datagrams[index] = whole;
+        }
+    }
+    for text in ODD_STATUSES {
+        let datagram = [b"\xff\xff\xff\xff", text].concat();
+        compare(Protocol::Quake3, std::slice::from_ref(&datagram));
+        for flipped in twist::flips(&datagram) {
+            compare(Protocol::Quake3, &[flipped]);
+        }
+    }
+    assert!(compared.iter().all(|count| *count > 1_000), "{compared:?}");
+}

@@ -6,10 +6,8 @@ use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy1::engines::ConstantReply;
-use crate::gamespy1::wire::response::{
-    Counts, Response, Trailer, is_sectioned, pairs_start, split,
-};
-use crate::gamespy1::wire::{Fields, RowKey, token, tokens};
+use crate::gamespy1::wire::response::{Counts, Response, Trailer};
+use crate::gamespy1::wire::{Fields, RowKey, are_pairs, token, tokens};
 use crate::limits::Limits;
 use crate::model::MissingParts;
 use crate::session::Fragments;
@@ -18,29 +16,20 @@ use crate::session::Fragments;
 #[derive(Debug, Clone)]
 pub(crate) struct Body {
     pub(crate) bytes: Bytes,
-    /// See [`Fields::runs`].
-    pub(crate) runs: Vec<Range<usize>>,
+    /// See [`Fields::in_runs`].
+    runs: Vec<Range<usize>>,
+    /// See [`Fields::with_long_values`].
+    has_long_values: bool,
     /// The server's number of the reply.
     pub(crate) reply_number: Option<u64>,
+    /// The missing parts that numbers and end marks show.
     pub(crate) missing: MissingParts,
-    /// Whether numbers and an end mark prove that nothing is missing.
-    pub(crate) is_proven: bool,
-    pub(crate) rank: Rank,
-}
-
-/// The rank of a reply among the replies to one query: the greatest is the best. The first field
-/// outweighs the second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
-    /// Whether the datagrams can show a loss, by numbers.
-    pub(crate) shows_losses: bool,
-    /// Whether all fragments have arrived, judging by numbers and end marks.
-    pub(crate) is_whole: bool,
+    pub(crate) progress: Progress,
 }
 
 impl Body {
     pub(crate) fn fields(&self) -> Fields<'_> {
-        Fields::of_runs(&self.bytes, &self.runs)
+        Fields::of_body(&self.bytes, &self.runs, self.has_long_values)
     }
 }
 
@@ -65,28 +54,18 @@ enum Order {
     Numbers,
     /// By arrival, the one with the end mark last.
     Arrival,
-    /// By arrival: a text of numbered sections that is cut every 512 bytes, as masters of
-    /// 333networks do (Masterserver-Perl).
-    Sections,
 }
 
-/// The progress of a reply after a datagram.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the numbers and end marks of a reply show, from the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Progress {
     /// Fragments or the end are missing.
     Partial,
     /// The end has arrived, but another datagram could follow: the fragments before it have no
     /// numbers, every datagram has an end mark, or the reply has no number.
     Ended,
-    /// Every fragment has arrived, as numbers and the end mark prove.
+    /// Every fragment has arrived.
     Whole,
-}
-
-/// The joined datagrams of a reply.
-struct Joined {
-    bytes: Bytes,
-    /// Whether the end of the reply has arrived.
-    is_ended: bool,
 }
 
 /// Datagrams that seem to belong to one reply.
@@ -133,30 +112,10 @@ impl Reassembly {
 
     /// Takes a datagram. Returns the progress of its reply.
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
-        let response = Response::parse(datagram, &self.limits);
-        // A text of sections is cut at any byte, so a part of it need not be a valid response.
-        if self.is_part_of_sections(response.as_ref().ok()) {
-            let is_last = datagram.ends_with(br"\final\");
-            let reply = self.find_or_begin(Order::Sections, 0)?;
-            return reply.insert(None, datagram.clone(), is_last);
-        }
-        let response = response.inspect_err(|error| {
+        let response = Response::parse(datagram, &self.limits).inspect_err(|error| {
             self.has_refused |= matches!(error.kind, ParseErrorKind::Limit { .. });
         })?;
         self.insert_response(datagram, &response)
-    }
-
-    /// Whether a datagram is a part of a text of sections. Once such a text has begun, every
-    /// datagram until the next request is, even if it cannot be parsed.
-    fn is_part_of_sections(&self, response: Option<&Response<'_>>) -> bool {
-        if self.is_open(Order::Sections) {
-            return true;
-        }
-        let Some(response) = response else {
-            return false;
-        };
-        let has_begun_otherwise = self.is_open(Order::Arrival) || self.is_open(Order::Numbers);
-        !has_begun_otherwise && is_sectioned(response.raw(), response.trailer)
     }
 
     fn insert_response(
@@ -182,12 +141,6 @@ impl Reassembly {
         reply.every_part_is_marked &= trailer.is_open_mark();
         reply.needs_description |= unnumbered == Some(ConstantReply::Status);
         reply.insert(number, body, trailer.is_last())
-    }
-
-    fn is_open(&self, order: Order) -> bool {
-        self.replies
-            .iter()
-            .any(|reply| reply.is_open && reply.order == order)
     }
 
     /// The reply that a datagram of this order joins; a new reply if another is expected. `offset`
@@ -291,8 +244,7 @@ impl Reply {
     /// The number of a datagram that has none. The end comes last, and a copy has the number of its
     /// original. Others are numbered in order of arrival.
     fn own_number(&self, body: &Bytes, is_last: bool) -> u32 {
-        // Parts of a text of sections keep the order of arrival.
-        if is_last && self.order == Order::Arrival {
+        if is_last {
             return u32::MAX;
         }
         let original = self.parts.iter().find(|(_, part)| *part == body);
@@ -302,16 +254,21 @@ impl Reply {
         }
     }
 
+    /// What numbers and end marks show.
     fn progress(&self) -> Progress {
-        if !self.is_whole() {
+        // Two mixed replies each lack at least one fragment.
+        let is_partial = !self.is_ended() || self.gaps() > 0 || self.parts.is_mixed();
+        if is_partial {
             return Progress::Partial;
         }
+        let shows_losses = self.is_numbered() && self.has_end_mark();
         // Without reply numbers, a fragment of another reply can still contradict these.
         let can_be_contradicted = self.order == Order::Numbers && self.parts.len() > 1;
-        if can_be_contradicted || !self.is_proven() {
-            return Progress::Ended;
+        if shows_losses && !can_be_contradicted {
+            Progress::Whole
+        } else {
+            Progress::Ended
         }
-        Progress::Whole
     }
 
     /// Whether a datagram has the end mark of the whole reply. A mark without a value does not
@@ -341,63 +298,29 @@ impl Reply {
         }
     }
 
-    /// Whether every fragment has arrived and all belong to one reply, judging by numbers and end
-    /// marks.
-    fn is_whole(&self) -> bool {
-        self.is_ended() && self.gaps() == 0 && !self.parts.is_mixed()
-    }
-
-    /// Whether numbers and an end mark prove that nothing is missing.
-    fn is_proven(&self) -> bool {
-        self.is_numbered() && self.has_end_mark()
-    }
-
     fn body(&self) -> Body {
-        let Joined { bytes, is_ended } = self.join();
+        let bytes = self.parts.join();
         let gaps = self.gaps();
-        // Two mixed replies each lack at least one fragment.
+        let has_long_values = gaps == 0 && !are_pairs(&bytes);
         let fragments = gaps.max(u32::from(self.parts.is_mixed()));
         let lacks_first = self.needs_description && !self.has_description();
         Body {
             bytes,
             runs: if gaps > 0 { self.runs() } else { Vec::new() },
+            has_long_values,
             reply_number: match self.order {
                 Order::NumbersOf(reply) => Some(reply),
-                Order::Numbers | Order::Arrival | Order::Sections => None,
+                Order::Numbers | Order::Arrival => None,
             },
             missing: MissingParts {
                 fragments: u16::try_from(fragments).unwrap_or(u16::MAX),
-                end: !is_ended,
+                end: !self.is_ended(),
                 // The first fragment has the description, the count of players and some players.
                 info: lacks_first,
                 players: lacks_first,
                 ..MissingParts::NOTHING
             },
-            is_proven: self.is_proven(),
-            rank: Rank {
-                shows_losses: self.order != Order::Arrival,
-                is_whole: self.is_whole() && self.order != Order::Sections,
-            },
-        }
-    }
-
-    fn join(&self) -> Joined {
-        let bytes = self.parts.join();
-        if self.order != Order::Sections {
-            return Joined {
-                bytes,
-                is_ended: self.is_ended(),
-            };
-        }
-        // The end can be cut at any byte, so the joined text shows it and not the last datagram.
-        let (body, trailer) = split(&bytes);
-        let has_end = trailer.is_final() && trailer.reply().is_some();
-        let is_ended = has_end && is_sectioned(body, trailer);
-        let start = pairs_start(&bytes);
-        let end = start.saturating_add(body.len());
-        Joined {
-            bytes: bytes.slice(start..end),
-            is_ended,
+            progress: self.progress(),
         }
     }
 

@@ -10,20 +10,9 @@
 //! misplaced    = separator text          ; before a known key in the place of a value
 //! ```
 //!
-//! Values are searched only if the texts of a reply are not all in pairs. Two such values in one
-//! reply can hide each other; then fewer rows than `numplayers` show that the answer is incomplete.
-//! Only a player's name is searched in every reply, by [`long_name`](super::long_name). Both
-//! searches refuse texts that [can be pairs](can_be_pairs), but differ in the rest:
-//!
-//! ```text
-//!                         long-name               row-texts
-//! texts of the reply      may all be in pairs     are not all in pairs
-//! searched values         a player's name         each field of a row
-//! next key                a player's known one    a known one, or any of the same row
-//! a rule's known key      is a text of the name   means that no text belongs to the value
-//! texts that can be pairs are always pairs        belong to a name before the next name, or
-//!                                                 before a field of the same player
-//! ```
+//! Values are searched only if the texts of a reply are no pairs, see [`are_pairs`](super::are_pairs).
+//! Two such values in one reply can hide each other; then fewer rows than `numplayers` show that
+//! the answer is incomplete.
 //!
 //! A value `a\b` before keys that are not known is read as two texts in turn. Nothing is lost, but
 //! the keys and values up to the next known key change places.
@@ -31,7 +20,8 @@
 use nom::Parser;
 use nom::combinator::recognize;
 
-use super::token::{RowKey, text, token, tokens};
+use super::begins_like_key;
+use super::token::{RowKey, token, tokens};
 use crate::gamespy1::engines::Key;
 use crate::grammar::{Parsed, malformed};
 
@@ -60,41 +50,27 @@ pub(super) fn continuation<'a>(key: &[u8], input: &'a [u8]) -> Parsed<'a, &'a [u
 
 /// `row-texts = 1*8( separator text )`: texts between a value of a row and the next key of a row.
 ///
-/// They belong to the value unless they can be pairs. After a player's name they belong to it even
-/// then, if another name or another field of the same player follows.
+/// They belong to the value unless they can be pairs:
 ///
 /// ```text
 /// \skin_0\a\b\mesh_0               one text: `a\b`
 /// \skin_0\a\clan\X\mesh_0          two texts that can be pairs: `a`, then clan=X
-/// \player_0\a\clan\X\player_1      the same after a name: `a\clan\X`
-/// \player_0\a\rule\X\player_0      the same name again, from another reply: `a`, then rule=X
+/// \player_0\a\=\b\frags_0          two texts, but no key is `=`: `a\=\b`
 /// ```
 fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
     let Some(next) = next_row_key(row, input) else {
         return malformed(input);
     };
-    let is_same_row = next.key.index == row.index;
-    let is_same_key = is_same_row && next.key.field.eq_ignore_ascii_case(row.field);
-    let may_follow_name = (next.key.is_name() || is_same_row) && !is_same_key;
-    let continues_name = row.is_name() && may_follow_name;
-    let are_pairs = can_be_pairs(input, next.texts_before) && !continues_name;
+    let first = input.get(1..).unwrap_or_default();
+    let are_pairs = begins_like_key(first) && next.texts_before.is_multiple_of(2);
     if are_pairs {
         return malformed(input);
     }
     Ok((next.input, ()))
 }
 
-/// Whether this number of texts can be keys and values in turn. It must be even, and the first text
-/// must begin with a letter, as keys do. `texts` begins with the separator before the first.
-#[inline]
-pub(super) fn can_be_pairs(texts: &[u8], count: usize) -> bool {
-    let begins_like_key = texts.get(1).is_some_and(u8::is_ascii_alphabetic);
-    begins_like_key && count.is_multiple_of(2)
-}
-
 /// The next key of a row after a value and further texts.
 struct NextRowKey<'a> {
-    key: RowKey<'a>,
     /// The number of texts between the value and the key, at least one.
     texts_before: usize,
     /// The input from the separator before the key on.
@@ -114,7 +90,6 @@ fn next_row_key<'a>(row: RowKey<'_>, input: &'a [u8]) -> Option<NextRowKey<'a>> 
             Some(_) if texts_before == 0 => return None,
             Some(key) if key.is_known() || key.index == row.index => {
                 return Some(NextRowKey {
-                    key,
                     texts_before,
                     input: rest,
                 });
@@ -124,16 +99,6 @@ fn next_row_key<'a>(row: RowKey<'_>, input: &'a [u8]) -> Option<NextRowKey<'a>> 
         }
     }
     None
-}
-
-/// Whether a key of a row has no value, not even a separator before it. Then another key of the row
-/// follows, and the value of that key.
-pub(super) fn lacks_value(key: &[u8], input: &[u8]) -> bool {
-    let next = text(input).ok().and_then(|(_, text)| RowKey::parse(text));
-    let (Some(row), Some(next)) = (RowKey::parse(key), next) else {
-        return false;
-    };
-    row.is_known() && next.is_known() && row.index == next.index && row.field != next.field
 }
 
 /// `misplaced = separator text`, where the text is in the place of a key, and a known key in the
@@ -175,7 +140,7 @@ mod tests {
     use super::*;
 
     fn read(raw: &str) -> Vec<String> {
-        let fields = Fields::new(raw.as_bytes()).with_whole_values();
+        let fields = Fields::with_long_values(raw.as_bytes());
         fields
             .pairs()
             .map(|(key, value)| {
@@ -197,8 +162,6 @@ mod tests {
         assert_eq!(row_texts_of(br"\b\frags"), None, "the key of no row");
         let far = br"\1\2\3\4\5\6\7\8\9\frags_3";
         assert_eq!(row_texts_of(far), None, "too far away");
-        let again = br"\rule58\a\rule59\b\player_3";
-        assert_eq!(row_texts_of(again), None, "the same key again");
         for cut in 0..input.len() {
             assert_eq!(row_texts_of(&input[..cut]), None, "{cut}");
         }
@@ -272,28 +235,6 @@ mod tests {
             (
                 r"\player_0\B\2\3\frags_0\7",
                 &[r"player_0=B\2\3", "frags_0=7"],
-            ),
-        ] {
-            assert_eq!(read(raw), expected, "{raw}");
-        }
-    }
-
-    #[test]
-    fn a_key_without_a_value_or_its_separator_does_not_shift_its_row() {
-        for (raw, expected) in [
-            (
-                r"\ngsecret_4\true\player_5\frags_5\780\ping_5\ 41\player_6\Bob",
-                &[
-                    "ngsecret_4=true",
-                    "player_5=",
-                    "frags_5=780",
-                    "ping_5= 41",
-                    "player_6=Bob",
-                ][..],
-            ),
-            (
-                r"\ngsecret_4\true\frags_5\skin_5\x\ping_5\ 41",
-                &["ngsecret_4=true", "frags_5=", "skin_5=x", "ping_5= 41"],
             ),
         ] {
             assert_eq!(read(raw), expected, "{raw}");

@@ -1,8 +1,9 @@
 //! The grammar that requests, replies and heartbeats share: keys and values in turn.
 //!
 //! ```text
-//! message   = *pair [ token ]                     ; the last key may lack its value
-//! pair      = token ( token / "\" long-name ) / continued-pair
+//! message   = *( pair / long-pair ) [ token ]     ; the last key may lack its value
+//! pair      = token token
+//! long-pair = token separator text [ continuation ]
 //! token     = [ separator ] text                  ; the first separator may be missing
 //! separator = "\"
 //! text      = *( %x00-5B / %x5D-FF )
@@ -12,14 +13,12 @@
 use std::ops::Range;
 
 use nom::Parser;
-use nom::combinator::{map, opt, recognize};
-use nom::sequence::preceded;
+use nom::combinator::{opt, recognize};
 
-use self::continuation::{can_be_pairs, continuation, lacks_value};
+use self::continuation::continuation;
 pub(crate) use self::token::{RowKey, token, tokens};
 use self::token::{separator, text};
-use crate::grammar::{Parsed, malformed};
-use crate::text::take_up_to;
+use crate::grammar::Parsed;
 
 mod continuation;
 #[cfg(any(test, feature = "serve"))]
@@ -36,48 +35,74 @@ mod token;
 ///
 /// Order, repeated keys, empty values and spaces at the ends are kept: real servers send all of
 /// them.
-///
-/// The protocol has no escape for `\`. A value that contains one is read up to the next known key,
-/// see [`continuation`](mod@continuation).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Fields<'a> {
     /// The bytes as received. The leading `\` may be missing.
     pub(crate) raw: &'a [u8],
     /// The runs between the gaps of an incomplete reply, each parsed on its own. Empty if one run
     /// covers everything.
-    pub(crate) runs: &'a [Range<usize>],
-    /// Whether the texts are not all in pairs, so that a value may have a
-    /// [continuation](mod@continuation).
-    may_have_continuations: bool,
+    runs: &'a [Range<usize>],
+    /// Whether a value may contain separators, see [`continuation`](mod@continuation).
+    has_long_values: bool,
 }
 
 impl<'a> Fields<'a> {
-    /// The pairs of these bytes.
+    /// The pairs of these bytes. A value ends at the next separator.
     pub(crate) const fn new(raw: &'a [u8]) -> Self {
-        Self::of_runs(raw, &[])
+        Self {
+            raw,
+            runs: &[],
+            has_long_values: false,
+        }
     }
 
-    /// The pairs of runs of these bytes.
-    pub(crate) const fn of_runs(raw: &'a [u8], runs: &'a [Range<usize>]) -> Self {
+    /// The pairs of these bytes. A value may contain separators, but only if the texts
+    /// [are not pairs](are_pairs).
+    pub(crate) fn with_long_values(raw: &'a [u8]) -> Self {
+        Self {
+            has_long_values: !are_pairs(raw),
+            ..Self::new(raw)
+        }
+    }
+
+    /// The pairs of these runs, of all bytes without any. `has_long_values`: whether the texts
+    /// [are not pairs](are_pairs), so that a value may contain separators.
+    pub(crate) const fn of_body(
+        raw: &'a [u8],
+        runs: &'a [Range<usize>],
+        has_long_values: bool,
+    ) -> Self {
         Self {
             raw,
             runs,
-            may_have_continuations: false,
+            has_long_values,
         }
     }
 
-    /// The same pairs, but a value that contains a separator is read up to the next known key. The
-    /// gaps of missing fragments part pairs, so with them nothing changes.
-    pub(crate) fn with_whole_values(self) -> Self {
-        Self {
-            may_have_continuations: self.runs.is_empty() && has_unpaired_text(self.raw),
-            ..self
-        }
+    /// Whether a value may contain separators. Such values can hide a player's row.
+    pub(crate) const fn has_long_values(self) -> bool {
+        self.has_long_values
     }
 
-    /// Whether values that contain separators may hide a player's row.
-    pub(crate) fn may_hide_rows(self) -> bool {
-        self.runs.is_empty() && has_misplaced_text(self.raw)
+    /// Whether these pairs may end in a player's row that was cut: it ends with another field than
+    /// the row before it, or values may contain separators.
+    pub(crate) fn may_end_in_cut_row(self) -> bool {
+        if self.has_long_values {
+            return true;
+        }
+        // Only a separator at the very end is in no pair.
+        let is_bare = !self.raw.starts_with(b"\\");
+        let separators = memchr::memchr_iter(b'\\', self.raw).count();
+        let has_lone_end = separators.is_multiple_of(2) == is_bare;
+        let texts = self.raw.rsplit(|byte| *byte == b'\\');
+        let after_last_key = 1_usize.saturating_add(has_lone_end.into());
+        let row_keys = texts.skip(after_last_key).step_by(2);
+        let mut row_keys = row_keys.map_while(RowKey::parse);
+        let Some(last) = row_keys.next().filter(|key| !key.is_team) else {
+            return false;
+        };
+        let before = row_keys.find(|key| key.index != last.index);
+        before.is_some_and(|before| before.field != last.field)
     }
 
     /// Every pair in order, rows of players and teams included. A last key without a value is in
@@ -115,13 +140,13 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Takes the last key, with an empty value, if it has none. Call it after all pairs were taken.
+    /// Takes the last key if it has no value. Call it after all pairs were taken.
     ///
-    /// Either the reply was cut there, or its server writes no separator before an empty value.
-    pub(crate) fn take_key_without_value(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+    /// Either the reply was cut there, or a value contains a separator.
+    pub(crate) fn take_key_without_value(&mut self) -> Option<&'a [u8]> {
         let (_, key) = token(std::mem::take(&mut self.rest)).ok()?;
         // A separator at the very end opens no key.
-        (!key.is_empty()).then_some((key, b""))
+        (!key.is_empty()).then_some(key)
     }
 }
 
@@ -131,8 +156,8 @@ impl<'a> Iterator for Pairs<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let found = if self.fields.may_have_continuations {
-                continued_pair(self.rest)
+            let found = if self.fields.has_long_values {
+                long_pair(self.rest)
             } else {
                 pair(self.rest)
             };
@@ -147,101 +172,45 @@ impl<'a> Iterator for Pairs<'a> {
     }
 }
 
-/// Whether the key of a player's name is in the place of a value, or a text is left after all
-/// pairs.
-fn has_misplaced_text(raw: &[u8]) -> bool {
-    // Up to the first name, between two names, and after the last one, all texts must be in pairs.
-    let mut start = 0;
-    for name_key in name_keys(raw) {
-        let before_key = raw.get(start..name_key).unwrap_or_default();
-        if has_unpaired_text(before_key) {
-            return true;
+/// Whether these texts are keys and values in turn.
+///
+/// They are not if the key of a player's name is in the place of a value, if the text after a name
+/// cannot be a key, or if the last key has no value. Then a value contains a separator, or the
+/// reply was cut.
+pub(crate) fn are_pairs(raw: &[u8]) -> bool {
+    let mut pairs = Fields::new(raw).pairs();
+    let mut is_after_name = false;
+    for (key, value) in pairs.by_ref() {
+        let has_no_key = is_after_name && !begins_like_key(key);
+        let has_key_as_value = RowKey::name_index(value).is_some();
+        if has_no_key || has_key_as_value {
+            return false;
         }
-        start = name_key;
+        is_after_name = RowKey::name_index(key).is_some();
     }
-    let after_last_name = raw.get(start..).unwrap_or_default();
-    has_unpaired_text(after_last_name)
+    pairs.take_key_without_value().is_none()
 }
 
-/// The positions of the keys of players' names, each at the separator before it.
-fn name_keys(raw: &[u8]) -> impl Iterator<Item = usize> {
-    let positions = memchr::memmem::find_iter(raw, br"\player");
-    positions.filter(|position| {
-        let key = raw.get(*position..).unwrap_or_default();
-        key.starts_with(br"\player_") || key.starts_with(br"\playername_")
-    })
+/// Whether a text can be a key: keys begin with a letter.
+fn begins_like_key(text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_alphabetic)
 }
 
-/// Whether the texts are not all in pairs: a value contains a separator, or the last key has no
-/// value.
-fn has_unpaired_text(raw: &[u8]) -> bool {
-    // The first text may lack its separator; each other text has one.
-    let is_bare = raw.first().is_some_and(|first| *first != b'\\');
-    let toggle = |is_odd, byte: &u8| is_odd ^ (*byte == b'\\');
-    raw.iter().fold(is_bare, toggle)
-}
-
-/// `pair = token ( token / separator long-name )`, where only a player's name can be a
-/// [`long_name`].
+/// `pair = token token`
 #[inline(always)]
 fn pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
-    let (after_key, key) = token(input)?;
-    if RowKey::name_index(key).is_some()
-        && let Ok((rest, name)) = preceded(separator, long_name).parse(after_key)
-    {
-        return Ok((rest, (key, name)));
-    }
-    map(token, |value| (key, value)).parse(after_key)
+    (token, token).parse(input)
 }
 
-/// The maximum number of texts of one name. After them, the next key of a row is not searched.
-const MAX_NAME_TEXTS: usize = 8;
-
-/// `long-name = text 1*7( separator text )`: a name that contains separators, up to the next key of
-/// a player's row.
-///
-/// That can be a key of any row: some servers write column after column. The texts after the first
-/// one belong to the name unless they can be pairs:
-///
-/// ```text
-/// a\frags_3             no further text: an ordinary name
-/// a\b\frags_3           one: `a\b`
-/// a\clan\X\frags_3      two that can be pairs: an ordinary name, then clan=X
-/// a\=\b\frags_3         two, but no key is `=`: `a\=\b`
-/// ```
-///
-/// [`row_texts`](continuation::row_texts) is the search for replies whose texts are known not to be
-/// in pairs; [`continuation`](mod@continuation) compares them.
-#[inline(never)]
-fn long_name(input: &[u8]) -> Parsed<'_, &[u8]> {
-    let (after_first, _) = text(input)?;
-    let mut rest = after_first;
-    for further_texts in 0..MAX_NAME_TEXTS {
-        let (after, next) = token(rest)?;
-        if RowKey::player_field_index(next).is_some() {
-            if can_be_pairs(after_first, further_texts) {
-                return malformed(input);
-            }
-            let length = input.len().saturating_sub(rest.len());
-            return take_up_to(input, length);
-        }
-        rest = after;
-    }
-    malformed(input)
-}
-
-/// `continued-pair = token [ separator text [ continuation ] ]`: a pair in texts that are not all
-/// in pairs. A key without a value is one of a row, before the next key of that row.
+/// `long-pair = token separator text [ continuation ]`: a pair in texts that
+/// [are not pairs](are_pairs).
 #[cold]
 #[inline(never)]
-fn continued_pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
+fn long_pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     let (after_key, key) = token(input)?;
     let (after_separator, _) = separator(after_key)?;
-    if lacks_value(key, after_separator) {
-        return Ok((after_key, (key, b"")));
-    }
-    let whole_value = (text, opt(|input| continuation(key, input)));
-    let (rest, value) = recognize(whole_value).parse(after_separator)?;
+    let long_value = (text, opt(|input| continuation(key, input)));
+    let (rest, value) = recognize(long_value).parse(after_separator)?;
     Ok((rest, (key, value)))
 }
 
@@ -269,7 +238,7 @@ mod tests {
     fn key_without_value(raw: &[u8]) -> Option<&[u8]> {
         let mut pairs = Fields::new(raw).pairs();
         pairs.by_ref().for_each(drop);
-        pairs.take_key_without_value().map(|(key, _)| key)
+        pairs.take_key_without_value()
     }
 
     fn pairs(raw: &[u8]) -> Vec<(&[u8], &[u8])> {
@@ -309,7 +278,7 @@ mod tests {
     #[test]
     fn names_with_a_backslash_do_not_shift_later_pairs() {
         let name = |raw: &'static [u8]| {
-            let fields = Fields::new(raw);
+            let fields = Fields::with_long_values(raw);
             (
                 fields.get("player_3").unwrap(),
                 fields.get("frags_3"),
@@ -418,31 +387,45 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_needs_the_key_after_it() {
-        let input = br"a\b\frags_3";
-        assert_eq!(long_name(input), Ok((&br"\frags_3"[..], &br"a\b"[..])));
-        assert!(long_name(br"a\b\frags").is_err(), "the key of no row");
-        assert!(
-            long_name(br"a\1\2\3\4\5\6\7\8\frags_3").is_err(),
-            "too far away"
-        );
-        for cut in 0..input.len() {
-            assert!(long_name(&input[..cut]).is_err(), "{cut}");
+    fn texts_are_no_pairs_where_a_name_has_a_separator_or_the_last_key_no_value() {
+        for (raw, expected) in [
+            (&br"\a\1\player_0\Ann\player_1\Bob"[..], true),
+            (br"a\1\player_0\player 1\player_2\player", true),
+            (br"\a\1\skin_0\x\y\player_1\Bob\skin_1\u\v", false),
+            (br"a\1\x\player_0\Ann\b", false),
+            (br"\x\playername_0\Ann\b", false),
+            (br"\player_0\A\=\nn\frags_0\1", false),
+            (br"\player_0\A\n\n\frags_0\1", true),
+            (br"\a\1\b\x\y", false),
+            (b"", true),
+        ] {
+            assert_eq!(are_pairs(raw), expected, "{}", raw.escape_ascii());
         }
     }
 
     #[test]
-    fn a_key_of_a_player_in_the_place_of_a_value_is_found() {
-        for (raw, is_misplaced) in [
-            (&br"\a\1\player_0\Ann\player_1\Bob"[..], false),
-            (br"a\1\player_0\player 1\player_2\player", false),
-            (br"\a\1\skin_0\x\y\player_1\Bob\skin_1\u\v", true),
-            (br"a\1\x\player_0\Ann\b", true),
-            (br"\x\playername_0\Ann\b", true),
-            (br"\a\1\b\x\y", true),
+    fn a_row_that_ends_otherwise_than_the_one_before_may_be_cut() {
+        for (raw, expected) in [
+            (&br"\player_0\a\ping_0\1\player_1\b\ping_1\2"[..], false),
+            (br"\player_0\a\player_1\b\ping_0\1\ping_1\2", false),
+            (br"\player_0\a\ping_0\1\player_1\b", true),
+            (br"\player_0\a\ping_0\1\player_1\b\", true),
+            (br"player_0\a\ping_0\1\player_1\b", true),
+            (br"player_0\a\ping_0\1\player_1\b\", true),
+            (br"\player_0\a\ping_0\1\player_1\", true),
+            (br"\player_0\a\ping_0\1\player_1\b\teamname_0\Red", false),
+            (br"\player_0\a\ping_0\1\player_1\b\hostname\x", false),
+            (br"\player_0\a\ping_0\1", false),
+            (br"player_0\a", false),
             (b"", false),
         ] {
-            assert_eq!(Fields::new(raw).may_hide_rows(), is_misplaced);
+            let fields = Fields::new(raw);
+            assert_eq!(
+                fields.may_end_in_cut_row(),
+                expected,
+                "{}",
+                raw.escape_ascii()
+            );
         }
     }
 
@@ -451,11 +434,12 @@ mod tests {
     #[test]
     fn names_with_a_backslash_are_read_in_column_order() {
         let raw = br"\player_0\Ann\player_1\Cat\player_2\B\ob\score_0\5\score_1\6\score_2\7";
-        let fields = Fields::new(raw);
+        let fields = Fields::with_long_values(raw);
         assert_eq!(fields.get("player_2"), Some(&br"B\ob"[..]));
         let scores = ["score_0", "score_1", "score_2"].map(|key| fields.get(key));
         assert_eq!(scores, [Some(&b"5"[..]), Some(&b"6"[..]), Some(&b"7"[..])]);
-        let fields = Fields::new(br"\player_0\A\nn\player_1\Cat\player_2\Bob\score_0\5");
+        let fields =
+            Fields::with_long_values(br"\player_0\A\nn\player_1\Cat\player_2\Bob\score_0\5");
         assert_eq!(fields.get("player_0"), Some(&br"A\nn"[..]));
         assert_eq!(fields.get("player_1"), Some(&b"Cat"[..]));
     }
@@ -475,12 +459,12 @@ mod tests {
     #[test]
     fn runs_are_read_each_on_its_own() {
         let raw = br"\a\1\b\c\2\d";
-        let mut pairs = Fields::of_runs(raw, &[0..6, 6..12]).pairs();
+        let mut pairs = Fields::of_body(raw, &[0..6, 6..12], false).pairs();
         assert_eq!(
             pairs.by_ref().collect::<Vec<_>>(),
             [(&b"a"[..], &b"1"[..]), (b"c", b"2")]
         );
-        assert_eq!(pairs.take_key_without_value(), Some((&b"d"[..], &b""[..])));
+        assert_eq!(pairs.take_key_without_value(), Some(&b"d"[..]));
     }
 
     #[test]

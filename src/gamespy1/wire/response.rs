@@ -24,7 +24,7 @@ use nom::character::complete::{u32, u64};
 use nom::combinator::{all_consuming, eof, map, opt, peek, value};
 use nom::sequence::{preceded, terminated};
 
-use super::{Fields, RowKey, count_bound, has_unpaired_text, is_control, separator, text, tokens};
+use super::{Fields, RowKey, count_bound, is_control, separator, text, tokens};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
@@ -96,10 +96,10 @@ impl<'a> Response<'a> {
     ///
     /// Rows of players and teams are included.
     ///
-    /// A value that contains `\` ends at it, except a player's name, and the texts that follow
-    /// change places. In a fragment from SWAT 4's AdminMod, the first token can be the value of a
-    /// key in the fragment before. An [`Answer`](crate::gamespy1::Answer), also of this datagram
-    /// alone, reads such values as a whole.
+    /// A value that contains `\` ends at it, and the texts that follow change places. In a fragment
+    /// from SWAT 4's AdminMod, the first token can be the value of a key in the fragment before. An
+    /// [`Answer`](crate::gamespy1::Answer), also of this datagram alone, reads such values as a
+    /// whole.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         self.fields().pairs()
     }
@@ -138,7 +138,7 @@ impl<'a> Response<'a> {
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {
         let mut found = Vec::new();
-        let mut pairs = self.fields().with_whole_values().pairs();
+        let mut pairs = Fields::with_long_values(self.body).pairs();
         // Pairs are adjacent. Only the first may lack its separator.
         let first_separator = usize::from(self.body.first() == Some(&b'\\'));
         let mut key_at = self.start.saturating_add(first_separator);
@@ -268,8 +268,7 @@ pub(crate) enum Trailer {
     Mark,
     /// `\queryid\gs1`, a word for a number: some modifications of SWAT 4.
     Word { is_final: bool },
-    /// `\queryid\N.M`, then the mark: the Unreal engine. Masters of 333networks number sections
-    /// like this.
+    /// `\queryid\N.M`, then the mark: the Unreal engine.
     Numbered {
         reply: u64,
         fragment: u32,
@@ -501,24 +500,21 @@ fn ends<'a, T>(
 }
 
 /// Whether the trailer after this body of a text begins with a key. Two trailers could begin with a
-/// value, such as a player's name:
+/// value, such as a player's name: the mark alone, and the one without a value.
 ///
 /// ```text
-/// \player_0\final                 the mark alone: the body must be in pairs
-/// \player_0\final\queryid\2.1     a mark without a value: `final` must be in the place of a key
+/// \player_0\final
+/// \player_0\final\queryid\2.1
 /// ```
 fn begins_with_key(text: &[u8], body: &[u8], trailer: Trailer) -> bool {
-    if trailer == Trailer::Mark {
-        return !has_unpaired_text(body);
-    }
     let end = text.get(body.len()..).unwrap_or_default();
-    let is_mark_without_value = end.starts_with(br"\final\queryid");
-    if !is_mark_without_value {
+    let may_be_value = trailer == Trailer::Mark || end.starts_with(br"\final\queryid");
+    if !may_be_value {
         return true;
     }
-    let mark_end = body.len().saturating_add(br"\final".len());
-    let up_to_mark = text.get(..mark_end).unwrap_or_default();
-    ends_with_key(up_to_mark)
+    let mut pairs = Fields::with_long_values(body).pairs();
+    pairs.by_ref().for_each(drop);
+    pairs.take_key_without_value().is_none()
 }
 
 /// `start = "\statusresponse\" M`; the separator after it stays.
@@ -605,50 +601,6 @@ fn number(input: &[u8]) -> Parsed<'_, Id> {
         fragment,
     });
     Ok((rest, id))
-}
-
-/// Whether the last word of some pairs is a key. An end mark there has no value, and is not a
-/// player's name.
-fn ends_with_key(text: &[u8]) -> bool {
-    let mut pairs = Fields::new(text).pairs();
-    pairs.by_ref().for_each(drop);
-    pairs.take_key_without_value().is_some()
-}
-
-/// Whether these are sections from a master of 333networks, numbered N.1, N.2… from the first pair
-/// to the trailer.
-///
-/// The text can be cut at any byte, so the last number can be missing. Rows of players rule
-/// sections out: a player's text can contain any number.
-pub(crate) fn is_sectioned(body: &[u8], trailer: Trailer) -> bool {
-    let mut ids_in_body = section_ids(body).peekable();
-    let Some(Id::Numbers { reply, .. }) = ids_in_body.peek().copied() else {
-        return false;
-    };
-    // The id of the last section is in the trailer.
-    let last_id = match (trailer.reply(), trailer.fragment()) {
-        (Some(reply), Some(fragment)) => Some(Id::Numbers { reply, fragment }),
-        // A fragment without a reply number is of another dialect.
-        (None, Some(_)) => return false,
-        (_, None) => None,
-    };
-    // All must be N.1, N.2… with the N of the first.
-    let expected_ids = (1..).map(|fragment| Id::Numbers { reply, fragment });
-    let mut ids = ids_in_body.chain(last_id).zip(expected_ids);
-    if ids.any(|(id, expected)| id != expected) {
-        return false;
-    }
-    let mut pairs = Fields::new(body).pairs();
-    pairs.all(|(key, _)| RowKey::parse(key).is_none())
-}
-
-/// The ids N.M inside a body. In sections, M is the place of a section in the reply.
-fn section_ids(body: &[u8]) -> impl Iterator<Item = Id> {
-    // Few keys begin with `q`, and `id` checks the rest of the word.
-    let starts = memchr::memmem::find_iter(body, br"\q");
-    let ids = starts.filter_map(|start| id(body.get(start..)?).ok());
-    ids.map(|(_, id)| id)
-        .filter(|id| matches!(id, Id::Numbers { .. }))
 }
 
 #[cfg(test)]

@@ -150,9 +150,8 @@ fn recordings_identify_the_right_game_or_none() {
 fn own_vectors_identify_the_right_game() {
     let cases = [
         (Protocol::GameSpy1, "bf1942-teams", Some("battlefield1942")),
-        // The demo has a name of its own, and the master of 333networks is not a game.
+        // The demo has a name of its own.
         (Protocol::GameSpy1, "bf1942-xpack", None),
-        (Protocol::GameSpy1, "masterserver-qt5", None),
         (Protocol::GameSpy1, "descent3-30", Some("descent3")),
         (Protocol::GameSpy1, "serioussam", Some("sstse")),
         (Protocol::GameSpy1, "unreal227", Some("unreal")),

@@ -166,8 +166,6 @@ fn a_reply_with_hidden_rows_is_incomplete() {
         (r"\player_0\Ann\skin_0\x\y\player_1\Bob\skin_1\u\v", false),
         // An odd number, and every row is found.
         (r"\player_0\A\nn\frags_0\1\player_1\Bob\frags_1\2", true),
-        // A key without a value and its separator.
-        (r"\player_0\Ann\ngsecret_0\true\player_1\frags_1\2", true),
     ] {
         let raw = format!(r"\hostname\Srv\numplayers\2{rows}\queryid\1.1\final\");
         let answer = Answer::from_datagrams([raw], &Limits::default()).unwrap();

@@ -20,7 +20,6 @@ enum Numbering {
     AdminMod,
     ExtendedAdminMod,
     SeriousSam,
-    Sections,
 }
 
 use Numbering::*;
@@ -54,21 +53,14 @@ fn reply(numbering: Numbering, number: u64, tag: u8, rows: &[usize]) -> Reply {
             push("gamename", "some".to_owned());
             push("hostname", format!("Server {}", tag % 2));
             push("mapname", format!("map {tag}"));
-            push(
-                "numplayers",
-                if numbering == Sections { 0 } else { players }.to_string(),
-            );
+            push("numplayers", players.to_string());
         }
         for _ in 0..*count {
-            if numbering == Sections {
-                push(&format!("rule{player}"), format!("{tag}"));
-            } else {
-                push(
-                    &format!("player_{player}"),
-                    format!("player {player} of {}", tag % 3),
-                );
-                push(&format!("frags_{player}"), format!("{}", tag % 2));
-            }
+            push(
+                &format!("player_{player}"),
+                format!("player {player} of {}", tag % 3),
+            );
+            push(&format!("frags_{player}"), format!("{}", tag % 2));
             player += 1;
         }
         parts.push(pairs);
@@ -102,12 +94,6 @@ fn reply(numbering: Numbering, number: u64, tag: u8, rows: &[usize]) -> Reply {
                 ExtendedAdminMod => format!(r"\statusresponse\{index}{text}\queryid\{index}"),
                 SeriousSam if is_last => format!(r"{text}\final\\queryid\333.1"),
                 SeriousSam => text,
-                Sections => {
-                    format!(
-                        r"{text}\queryid\{number}.{part}{}",
-                        if is_last { r"\final\" } else { "" }
-                    )
-                }
             }
         })
         .collect();
@@ -118,22 +104,6 @@ fn reply(numbering: Numbering, number: u64, tag: u8, rows: &[usize]) -> Reply {
         end.truncate(at);
         end.push_str(&format!(r"\queryid\{number}.{}", last + 1));
         datagrams.push(format!(r"\final\\queryid\{number}.{}", last + 2));
-    }
-    if numbering == Sections && datagrams.len() > 1 {
-        // Cut inside the sections: each datagram has the number of the section before.
-        let text = datagrams.concat();
-        let key = r"\queryid\";
-        let ends = text
-            .match_indices(key)
-            .map(|(at, _)| at + key.len() + format!("{number}.1").len() + 3);
-        let mut starts: Vec<usize> = [0].into_iter().chain(ends).collect();
-        starts.pop();
-        let ends = starts.iter().skip(1).copied().chain([text.len()]);
-        datagrams = starts
-            .iter()
-            .zip(ends)
-            .map(|(start, end)| text.get(*start..end).unwrap().to_owned())
-            .collect();
     }
     let mut pairs: Pairs = parts.concat();
     pairs.sort();
@@ -231,7 +201,7 @@ proptest! {
     #[test]
     fn complete_is_one_reply_or_nothing_contradicts(
         numbering in prop::sample::select(vec![
-            Unreal, Qr1, Unreal227, Descent3, Integer, AdminMod, ExtendedAdminMod, SeriousSam, Sections,
+            Unreal, Qr1, Unreal227, Descent3, Integer, AdminMod, ExtendedAdminMod, SeriousSam,
         ]),
         states in prop::collection::vec((0..3_u64, any::<u8>(), prop::collection::vec(1..3_usize, 1..4)), 2..4),
         steps in prop::collection::vec((any::<usize>(), any::<usize>(), 0..8_u8), 1..16),
@@ -252,8 +222,7 @@ proptest! {
             let reply = reply % replies.len();
             let part = part % replies[reply].datagrams.len();
             let verdict = query.receive(&replies[reply].datagrams[part]);
-            // Rejected parts are not kept: the rest of a text of sections without its beginning,
-            // and a third reply to two requests.
+            // A rejected part is not kept: a third reply to two requests.
             if !matches!(verdict, Verdict::Rejected(_)) {
                 arrived.push((request, (reply, part)));
             }
@@ -270,7 +239,7 @@ proptest! {
     #[test]
     fn each_reply_alone_is_complete(
         numbering in prop::sample::select(vec![
-            Unreal, Qr1, Unreal227, Descent3, Integer, AdminMod, ExtendedAdminMod, SeriousSam, Sections,
+            Unreal, Qr1, Unreal227, Descent3, Integer, AdminMod, ExtendedAdminMod, SeriousSam,
         ]),
         tag in any::<u8>(),
         rows in prop::collection::vec(1..3_usize, 1..4),

@@ -220,7 +220,6 @@ const FORGED: [&[u8]; 4] = [
     br"x\final\\queryid\20.1\a\b",
 ];
 
-/// The numbers of sections are 333networks' alone, which list no players.
 #[test]
 fn a_number_in_a_players_text_changes_nothing() {
     for forged in FORGED {
@@ -304,39 +303,6 @@ fn a_mark_without_a_value_counts_only_where_every_datagram_has_one() {
     }
 }
 
-/// 333networks' masters: one number throughout, from the first section on, in the order of the
-/// text.
-#[test]
-fn sections_are_one_text_with_one_number() {
-    let whole: [&[u8]; 2] = [
-        br"\gamename\333networks\queryid\5.1\hostname\A mas",
-        br"ter\mapname\x\queryid\5.2\final\",
-    ];
-    assert!(is_complete(&read(&whole)));
-    assert_eq!(read(&whole).get("hostname"), Some(&b"A master"[..]));
-    assert!(is_complete(&read(&[&whole.concat()])));
-    for broken in [
-        [whole[1], whole[0]],
-        [whole[0], br"ter\mapname\x\queryid\6.2\final\"],
-        [whole[0], br"ter\mapname\x\queryid\5.3\final\"],
-        [whole[0], br"ter\mapname\x\final\"],
-        [
-            br"\gamename\333networks\queryid\5.2\hostname\A mas",
-            br"ter\mapname\x\queryid\5.3\final\",
-        ],
-        [
-            br"\gamename\333networks\queryid\5.1\player_0\A mas",
-            br"ter\hostname\x\queryid\5.2\final\",
-        ],
-    ] {
-        assert!(
-            !is_complete(&read(&broken)),
-            "{}",
-            broken.concat().escape_ascii()
-        );
-    }
-}
-
 /// A part that was rejected for its size may contradict others: a forged first part and the
 /// server's last one are not an answer.
 #[test]
@@ -410,21 +376,83 @@ fn a_name_in_a_players_text_is_no_description_of_serious_sams_server() {
     assert!(!is_complete(&read(&[last])));
 }
 
+/// A reply of IL-2's server with this count of players and these rows.
+fn il2(counted: u32, rows: &str) -> Answer {
+    let text = format!(
+        r"\gamename\il2sturmovik\hostname\Srv\numplayers\{counted}{rows}\final\\queryid\375.1"
+    );
+    read(&[text.as_bytes()])
+}
+
 /// Built by hand after a reply that KostyaEsmukov/GameQ3 quotes (gameq3/protocols/gamespy.php):
 /// IL-2's server cuts its list of players, here in a name, and sends its end mark.
 #[test]
 fn players_are_missing_after_a_row_that_the_server_cut() {
-    let reply = |counted: u32, last: &str| {
-        let text = format!(
-            r"\gamename\il2sturmovik\hostname\Srv\numplayers\{counted}\player_0\Ann\score_0\7\ping_0\40\team_0\1\player_1\Bo{last}\final\\queryid\375.1"
-        );
-        read(&[text.as_bytes()]).completeness()
-    };
-    for cut in ["", r"b\score_1\7", r"b\score_1\7\ping_1\4"] {
-        let is_cut = !cut.contains("ping");
-        let completeness = reply(5, cut);
-        assert_eq!(completeness.lacks(Part::Players), is_cut, "{cut}");
-        assert!(reply(2, cut).is_complete(), "{cut}: nobody else is there");
+    let rows: String = (0..32)
+        .map(|row| format!(r"\player_{row}\P{row}\score_{row}\0\ping_{row}\106\team_{row}\2"))
+        .collect();
+    let whole = r"\player_32\Gre\score_32\7\ping_32\40\team_32\1";
+    for counted in [5, 33, 40] {
+        assert!(is_complete(&il2(counted, &[&rows, whole].concat())));
     }
-    assert!(reply(5, r"b\score_1\7\ping_1\40\team_1\2").is_complete());
+    let last_field = whole.find(r"\team_32\").unwrap() + r"\team_32\".len();
+    for cut in 1..last_field {
+        let answer = il2(33, &[&rows, &whole[..cut]].concat());
+        // A separator without a key is no text.
+        let ends_between_rows = cut == 1;
+        let is_cut = !ends_between_rows;
+        assert_eq!(
+            answer.completeness().lacks(Part::Players),
+            is_cut,
+            "{}",
+            &whole[..cut]
+        );
+        assert_eq!(answer.rules().count(), 3, "no text of the row is a rule");
+    }
+}
+
+/// Of two rows, the last can be a bot's, which has fewer columns.
+#[test]
+fn a_shorter_row_of_two_is_cut_only_if_the_server_counts_more() {
+    let rows = r"\player_0\Ann\score_0\7\ping_0\40\player_1\Bob\score_1\7";
+    assert!(is_complete(&il2(2, rows)));
+    assert!(il2(5, rows).completeness().lacks(Part::Players));
+    let third = r"\player_2\Cid\score_2\7";
+    assert!(
+        is_complete(&il2(3, &[rows, third].concat())),
+        "not all others have a ping"
+    );
+}
+
+/// SWAT 4's GS1 mod writes row after row, without counters of 0 (sergeii/swat-gs1,
+/// GS1/Classes/Response.uc).
+#[test]
+fn a_server_that_leaves_out_zeros_has_cut_no_row() {
+    let rows = r"\player_0\Ann\score_0\7\kills_0\7\player_1\Bob\score_1\1\kills_1\1\player_2\Cid\score_2\0";
+    let reply = |game| {
+        let text = format!(r"\hostname\Srv\gamevariant\{game}\numplayers\3{rows}\queryid\1\final\");
+        read(&[text.as_bytes()])
+    };
+    assert!(is_complete(&reply("SWAT 4")));
+    assert!(!is_complete(&reply("Other")));
+}
+
+/// A text that is left after all pairs belongs to a value with a backslash, or to a key that was
+/// cut.
+#[test]
+fn a_text_after_the_last_pair_is_no_rule_and_makes_an_answer_incomplete() {
+    for (end, part) in [
+        (r"\AdminEMail\a\b", Part::Rules),
+        (r"\player_0\Ann\player_1\Bob\fra", Part::Players),
+        (r"\player_0\Ann\teamname_0\Red\teamna", Part::Teams),
+    ] {
+        let answer = il2(1, end);
+        let missing: Vec<Part> = answer.completeness().missing_parts().collect();
+        assert_eq!(missing, [part], "{end}");
+        let keys = answer
+            .rules()
+            .map(|(key, _)| key.escape_ascii().to_string());
+        assert!(keys.into_iter().all(|key| !end.ends_with(&key)), "{end}");
+        assert_eq!(answer.to_status().rules.len(), answer.rules().count());
+    }
 }

@@ -31,12 +31,9 @@ fn named_players(answer: &Answer) -> usize {
     answer.players().filter(|row| row.name().is_some()).count()
 }
 
-/// Whether the order of a reply's datagrams is on the wire: not where 333networks' masters cut
-/// their text, and not in Serious Sam's long replies.
+/// Whether the order of a reply's datagrams is on the wire: not in Serious Sam's long replies.
 fn is_numbered(case: &Case) -> bool {
-    !["chopped", "masterserver", "serioussam-64"]
-        .iter()
-        .any(|name| case.name.starts_with(name))
+    case.name != "serioussam-64"
 }
 
 #[test]
@@ -614,17 +611,6 @@ mod mapping {
                 (Some(2), named("allied"), Some(180))
             ]
         );
-    }
-
-    #[test]
-    fn a_master_is_a_server_too() {
-        let status = status("masterserver-qt5");
-        assert_eq!(
-            (plain(&status.game).as_deref(), status.player_count),
-            (Some("333networks"), Some(12))
-        );
-        assert_eq!(status.rules.get("queryid"), None);
-        assert!(status.completeness.is_complete());
     }
 
     #[test]

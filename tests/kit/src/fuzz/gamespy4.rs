@@ -145,6 +145,7 @@ pub fn response(data: &[u8]) {
         assert!(answer.completeness().is_complete());
     }
     let status = answer.to_status();
+    assert_eq!(status.completeness, answer.completeness());
     if answer.form() == Form::Sections {
         assert_eq!(status.rules.len(), answer.rules().len());
         assert_eq!(status.players.len(), answer.players().len());

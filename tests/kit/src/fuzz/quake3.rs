@@ -117,6 +117,7 @@ pub fn response(data: &[u8]) {
     let answer =
         Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
     let status = answer.to_status();
+    assert_eq!(status.completeness, answer.completeness());
     assert_eq!(status.rules.len(), pairs.len());
     assert_eq!(
         status.players.known().map(<[Player]>::len),

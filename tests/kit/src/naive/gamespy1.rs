@@ -1,6 +1,6 @@
 //! GameSpy v1: text between backslashes, in one or several numbered datagrams.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Fields, Pairs, Reading, Text, Whole, is_number, number, only};
 
@@ -114,9 +114,15 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
             return Reading::no("a number is missing");
         }
         bodies.extend(whole.values().map(|part| part.body.clone()));
+        if reply.is_none() && bodies.len() > 1 {
+            open = Some("parts that may belong to two replies");
+        }
     }
     match fields(&bodies.concat()) {
         Err(why) => Reading::unknown(why),
+        Ok(fields) if open.is_none() && !have_the_same_columns(&fields.players) => {
+            Reading::open("a row may be cut", fields)
+        }
         Ok(fields) => match open {
             Some(why) => Reading::open(why, fields),
             None => Reading {
@@ -125,6 +131,16 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
             },
         },
     }
+}
+
+fn have_the_same_columns(rows: &[Pairs]) -> bool {
+    let columns = |row: &Pairs| {
+        row.iter()
+            .map(|(key, _)| key.clone())
+            .collect::<BTreeSet<_>>()
+    };
+    rows.windows(2)
+        .all(|rows| columns(&rows[0]) == columns(&rows[1]))
 }
 
 fn part(datagram: &[u8]) -> Option<Part> {
