@@ -53,7 +53,7 @@ fn title(watched: &Watched) -> String {
 }
 
 fn count_up(servers: &[Server]) -> usize {
-    let is_up = |server: &&Server| server.outcome().is_some();
+    let is_up = |server: &&Server| server.answer.is_some();
     servers.iter().filter(is_up).count()
 }
 
@@ -63,7 +63,7 @@ fn servers(servers: &[Server], now: Instant, html: &mut String) {
     }
     let players = servers
         .iter()
-        .filter_map(|server| server.outcome()?.answer.player_count)
+        .filter_map(|server| server.answer.as_ref()?.player_count)
         .map(u64::from)
         .sum();
     let (up, all) = (count_up(servers), servers.len() as u64);
@@ -81,7 +81,7 @@ fn servers(servers: &[Server], now: Instant, html: &mut String) {
 }
 
 fn row(server: &Server, now: Instant, html: &mut String) {
-    let status = server.outcome().map(|outcome| &outcome.answer);
+    let status = server.answer.as_ref();
     html.push_str("<tr><td class=\"name\"><bdi>");
     match &server.name {
         Some(name) => coloured(name, html),
@@ -122,18 +122,20 @@ fn state(server: &Server, now: Instant, html: &mut String) {
         Some(since) => format!(" for {}", duration(now.saturating_duration_since(since))),
         None => String::new(),
     };
-    match &server.last {
-        None => html.push_str("<td class=\"state\">not queried yet</td>"),
-        Some(Ok(outcome)) => {
+    match (&server.last, &server.answer) {
+        (Some(last), Some(answer)) => {
             let _ = write!(html, "<td class=\"state up\">up{time}");
-            if !outcome.answer.completeness.is_complete() {
+            let completeness = answer.completeness;
+            if last.is_err() {
+                html.push_str("<small>no answer to the latest query</small>");
+            } else if !completeness.is_complete() {
                 html.push_str("<small>");
-                escaped(&outcome.answer.completeness.to_string(), html);
+                escaped(&completeness.to_string(), html);
                 html.push_str("</small>");
             }
             html.push_str("</td>");
         }
-        Some(Err(failure)) => {
+        (Some(Err(failure)), None) => {
             let _ = match failure.is_asked {
                 true => write!(html, "<td class=\"state down\">down{time}<small>"),
                 false => write!(html, "<td class=\"state\">not asked{time}<small>"),
@@ -141,6 +143,7 @@ fn state(server: &Server, now: Instant, html: &mut String) {
             push_escaped(&failure.message, MAX_MESSAGE, html);
             html.push_str("</small></td>");
         }
+        _ => html.push_str("<td class=\"state\">not queried yet</td>"),
     }
 }
 

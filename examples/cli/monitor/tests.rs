@@ -320,9 +320,14 @@ fn a_state_lasts_since_its_first_result() {
     for (seconds, result, since) in [
         (0, up(), 0),
         (10, up(), 0),
-        (20, Err(silent()), 20),
-        (30, Err(silent()), 20),
-        (40, up(), 40),
+        (20, Err(silent()), 0),
+        (30, Err(silent()), 0),
+        (40, up(), 0),
+        (50, Err(silent()), 0),
+        (60, Err(silent()), 0),
+        (70, Err(silent()), 70),
+        (80, Err(silent()), 70),
+        (90, up(), 90),
     ] {
         server.add(result, at(seconds));
         assert_eq!(server.since, Some(at(since)), "{seconds}");
@@ -1094,11 +1099,21 @@ fn the_status_page_shows_who_is_up_and_since_when() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    let down = server(
-        "192.0.2.1",
-        vec![Ok(outcome("Srv", "q3dm17")), Err(silent()), Err(silent())],
-    );
-    let page = status(down, Duration::from_secs(90));
+    let failing = |failures: usize| {
+        let answer = std::iter::once(Ok(outcome("Srv", "q3dm17")));
+        let failures = std::iter::repeat_with(|| Err(silent())).take(failures);
+        server("192.0.2.1", answer.chain(failures).collect())
+    };
+    // A lost datagram is not an outage.
+    let page = status(failing(2), Duration::from_secs(90));
+    for part in [
+        "1 of 1 server up",
+        "q3dm17",
+        "no answer to the latest query",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let page = status(failing(3), Duration::from_secs(90));
     for part in [
         "0 of 1 server up",
         "down for 1 min",

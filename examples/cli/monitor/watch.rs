@@ -12,6 +12,9 @@ use super::history::{History, Sample};
 use super::port::Port;
 use super::target::{Identity, What};
 
+/// The failures in a row after which a server that was up is down.
+const FAILURES: u32 = 3;
+
 /// A server and the results of its queries.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -20,6 +23,10 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// The latest result; none before the first.
     pub(crate) last: Option<Result<Outcome<ServerStatus>, Failure>>,
+    /// The latest answer, until the server is down: after [`FAILURES`] failures in a row, because
+    /// a lost datagram is not an outage.
+    pub(crate) answer: Option<ServerStatus>,
+    failures_in_a_row: u32,
     /// The time of the first result of the current state, up or down.
     pub(crate) since: Option<Instant>,
     /// The name in the latest answer.
@@ -46,6 +53,8 @@ impl Server {
             identity: Identity::of(what, &address),
             address,
             last: None,
+            answer: None,
+            failures_in_a_row: 0,
             since: None,
             name: None,
             history: History::default(),
@@ -58,12 +67,22 @@ impl Server {
     /// Counts and keeps a result.
     pub(crate) fn add(&mut self, result: Result<Outcome<ServerStatus>, Error>, now: Instant) {
         self.queries += 1;
-        let was_up = self.last.as_ref().map(Result::is_ok);
-        if was_up != Some(result.is_ok()) {
-            self.since = Some(now);
+        let was_up = self.answer.is_some();
+        match &result {
+            Ok(outcome) => {
+                self.failures_in_a_row = 0;
+                self.answer = Some(outcome.answer.clone());
+                self.name.clone_from(&outcome.answer.name);
+            }
+            Err(_) => {
+                self.failures_in_a_row += 1;
+                let is_down = self.failures_in_a_row >= FAILURES;
+                self.answer = self.answer.take().filter(|_| !is_down);
+            }
         }
-        if let Ok(outcome) = &result {
-            self.name.clone_from(&outcome.answer.name);
+        let is_first = self.last.is_none();
+        if is_first || was_up != self.answer.is_some() {
+            self.since = Some(now);
         }
         let sample = sample(&result);
         self.last = Some(match result {
