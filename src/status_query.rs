@@ -66,6 +66,10 @@ impl Conversation for StatusQuery {
         in_each_protocol!(self, query => query.request(out));
     }
 
+    fn has_companion(&self) -> bool {
+        in_each_protocol!(self, query => query.has_companion())
+    }
+
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         match self {
             Self::GameSpy1(query) => query.receive(datagram).map(Answer::GameSpy1),

@@ -191,4 +191,8 @@ impl<C: Conversation> Conversation for Recorded<C> {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         self.conversation.timeout(remaining)
     }
+
+    fn has_companion(&self) -> bool {
+        self.conversation.has_companion()
+    }
 }

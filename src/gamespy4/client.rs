@@ -16,10 +16,10 @@ use crate::session::{Conversation, Fragments, OnTimeout, Remaining, Verdict, Wai
 /// Each attempt has an id of its own, so that parts of two replies are not mixed. A reply to one of
 /// the two attempts before the current one still counts.
 ///
-/// If nothing answers the first challenge request, data is requested without a challenge: first in
-/// one datagram, as GameSpy v2 knows it, later in several. Such attempts alternate with challenge
-/// requests until a part of the data arrives. From then on only data is requested.
-/// [`Dialect::GameSpy2`] requests the data at once.
+/// If nothing answers the first challenge request, the later ones are accompanied by a data request
+/// without a challenge: in one datagram, as GameSpy v2 knows it, and in several, in turns. Once a
+/// part of the data arrives, only data is requested. [`Dialect::GameSpy2`] requests the data at
+/// once.
 ///
 /// The network can deliver a data request twice, and a server that accepts a challenge more than
 /// once then sends two replies with one id. If two datagrams with one number differ, no answer with
@@ -54,11 +54,12 @@ pub struct StatusQuery {
     begun: u8,
     /// The current attempt, last, and those before it whose replies still count.
     attempts: Vec<Attempt>,
-    /// The latest form of data request that followed silence because no challenge is known:
-    /// [`Stage::OneDatagram`] or [`Stage::Unchallenged`].
-    last_unchallenged: Option<Stage>,
-    /// Whether a challenge has arrived.
-    has_challenge: bool,
+    /// The form of data request that accompanies the next challenge request after silence:
+    /// [`Stage::OneDatagram`] or [`Stage::Unchallenged`]. `None` if a challenge is demanded or has
+    /// arrived.
+    next_companion: Option<Stage>,
+    /// The attempt that accompanies the current one and is not sent yet.
+    companion: Option<RequestId>,
     /// Whether the server sends its token as raw bytes, as Nukkit does.
     has_raw_token: bool,
     /// A reply in one datagram that was cut. A reply in several might be complete.
@@ -85,17 +86,16 @@ enum Stage {
     ZeroOmitted,
     /// Data in one datagram, without a challenge: no challenge is known.
     OneDatagram,
-    /// Data in several datagrams, without a challenge: no challenge is known.
+    /// Data in several datagrams, without a challenge: none is known, or none is in use.
     Unchallenged,
 }
 
 /// The verdict on a datagram, or why it is rejected.
 type Received = Result<Verdict<Answer>, ParseError>;
 
-/// The maximum number of attempts whose replies count: the current one, one before it in the same
-/// form, and one in the other form (with or without a challenge). Otherwise a slow server's reply
-/// to the first request would not count.
-const MAX_ATTEMPTS: usize = 3;
+/// The maximum number of attempts whose replies count: the current one and its companion, and those
+/// before them. Otherwise a slow server's reply to the first request would not count.
+const MAX_ATTEMPTS: usize = 4;
 
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the request ids are made from it.
@@ -105,8 +105,12 @@ impl StatusQuery {
             options: *options,
             begun: 0,
             attempts: Vec::with_capacity(1),
-            last_unchallenged: None,
-            has_challenge: false,
+            next_companion: match options.dialect {
+                Dialect::Minecraft | Dialect::GameSpy2 => None,
+                Dialect::JustCause2 => Some(Stage::Unchallenged),
+                _ => Some(Stage::OneDatagram),
+            },
+            companion: None,
             has_raw_token: false,
             cut_reply: None,
         };
@@ -117,11 +121,12 @@ impl StatusQuery {
         query
     }
 
-    /// Begins an attempt. If there are too many, drops the oldest one without data, else the
-    /// oldest.
-    fn begin(&mut self, stage: Stage) {
+    /// Begins an attempt, and returns its id. If there are too many, drops the oldest one without
+    /// data, else the oldest.
+    fn begin(&mut self, stage: Stage) -> RequestId {
+        let id = self.id(self.begun);
         self.attempts.push(Attempt {
-            id: self.id(self.begun),
+            id,
             stage,
             fragments: Fragments::new(&self.options.limits),
         });
@@ -132,6 +137,7 @@ impl StatusQuery {
             let without_data = earlier.position(|attempt| attempt.fragments.is_empty());
             self.attempts.remove(without_data.unwrap_or(0));
         }
+        id
     }
 
     /// The id of an attempt. Each attempt has a different one, and every byte is at most 0x7F, see
@@ -172,7 +178,21 @@ impl StatusQuery {
         }
     }
 
+    /// Whether a datagram shows that the server uses no challenges: GameSpy's own code answers a
+    /// quoted 0 with the head of a reply (QR2 SDK, qr2.c).
+    fn rejects_zero(&self, datagram: &[u8]) -> bool {
+        let current = self.attempts.last();
+        current.is_some_and(|attempt| {
+            let is_bare = datagram.strip_prefix(&[0]) == Some(&attempt.id.0);
+            is_bare && attempt.stage == Stage::Quoted(0) && !self.is_minecraft()
+        })
+    }
+
     fn take(&mut self, datagram: &[u8]) -> Received {
+        if self.rejects_zero(datagram) {
+            self.begin(Stage::Unchallenged);
+            return Ok(Verdict::Next);
+        }
         if self.is_minecraft()
             && let Some((id, token)) = raw_challenge(datagram)
         {
@@ -214,7 +234,8 @@ impl StatusQuery {
         };
         // The last attempt is the current one.
         self.attempts.push(attempt);
-        self.has_challenge = true;
+        self.next_companion = None;
+        self.companion = None;
         Ok(Verdict::Next)
     }
 
@@ -229,13 +250,14 @@ impl StatusQuery {
         let Some(attempt) = self.attempts.get_mut(position) else {
             return unexpected("a known request id");
         };
-        if attempt.stage == Stage::Challenge {
+        let stage = attempt.stage;
+        if stage == Stage::Challenge {
             return unexpected("a challenge reply");
         }
         let datagram = Bytes::copy_from_slice(raw);
         let Some(number) = number else {
             if attempt.fragments.is_empty() {
-                return self.receive_single(id, datagram);
+                return self.receive_single(id, stage, datagram);
             }
             // Datagrams of this id have numbers: this one lost its own in transit.
             return unexpected("a datagram with a number");
@@ -253,7 +275,7 @@ impl StatusQuery {
     }
 
     /// A reply of one datagram without a number.
-    fn receive_single(&mut self, id: RequestId, datagram: Bytes) -> Received {
+    fn receive_single(&mut self, id: RequestId, stage: Stage, datagram: Bytes) -> Received {
         let mut answer = Answer::single(id, datagram, &self.options.limits)?;
         let is_basic = answer.form() == Form::MinecraftBasic;
         if self.requests_basic() && !is_basic {
@@ -266,71 +288,72 @@ impl StatusQuery {
         }
         let is_cut = !answer.completeness().is_complete();
         let may_be_whole_elsewhere =
-            self.options.dialect == Dialect::Standard && self.stage() == Stage::OneDatagram;
+            self.options.dialect == Dialect::Standard && stage == Stage::OneDatagram;
         if is_cut && may_be_whole_elsewhere {
             self.cut_reply = Some(answer);
-            // The forms take turns only after silence, but an answer came.
             self.begin(Stage::Unchallenged);
             return Ok(Verdict::Next);
         }
         Ok(Verdict::Done(answer))
     }
 
-    fn has_data(&self) -> bool {
-        let mut attempts = self.attempts.iter();
-        attempts.any(|attempt| !attempt.fragments.is_empty())
-    }
-
-    /// The stage of the attempt that follows a silent one as a step of its own, which costs no
-    /// retry. It is another form of the request, the first time that such a form is tried.
+    /// Begins the attempt after a silent one if it costs no retry, because the request has another
+    /// form for the first time. Returns whether it does.
     ///
-    /// This and [`Self::stage_of_retry`] decide what a silent server is sent. A star marks a step
-    /// that costs no retry:
+    /// This and [`Self::begin_retry`] decide what a silent server is sent. A plus marks a companion,
+    /// which is sent with the next attempt; a star, that they cost no retry:
     ///
     /// | the server | the stages of the attempts |
     /// |---|---|
-    /// | never answers | `Challenge`, `OneDatagram`*, `Challenge`, `Unchallenged`, `Challenge`, `OneDatagram`, … |
-    /// | never answers, Just Cause 2 | `Challenge`, `Unchallenged`*, `Challenge`, `Unchallenged`, … |
+    /// | never answers | `Challenge`, `OneDatagram`+ `Challenge`*, `Unchallenged`+ `Challenge`, … |
+    /// | never answers, Just Cause 2 | `Challenge`, `Unchallenged`+ `Challenge`*, … |
     /// | never answers, Minecraft | `Challenge`, `Challenge`, … |
     /// | never answers, GameSpy v2 | `OneDatagram`, `OneDatagram`, … |
     /// | sends a challenge, then nothing | `Quoted`, `Challenge`, … |
     /// | sends the challenge 0, then nothing | `ZeroOmitted`, `Quoted(0)`*, `Challenge`, … |
     /// | sent a part of the data without a challenge | the same stage again |
-    fn stage_without_retry(&self) -> Option<Stage> {
-        match self.stage() {
-            Stage::ZeroOmitted if !self.has_data() => Some(Stage::Quoted(0)),
-            Stage::Challenge if self.last_unchallenged.is_none() => self.without_challenge(),
-            _ => None,
+    fn begin_other_form(&mut self) -> bool {
+        let mut attempts = self.attempts.iter();
+        let has_data = attempts.any(|attempt| !attempt.fragments.is_empty());
+        let is_first = self.begun == 1;
+        if self.stage() == Stage::ZeroOmitted && !has_data {
+            self.begin(Stage::Quoted(0));
+            return true;
         }
+        if is_first && self.next_companion.is_some() {
+            self.begin_retry();
+            return true;
+        }
+        false
     }
 
-    /// The stage of the attempt that follows a silent one as a retry.
-    fn stage_of_retry(&self) -> Stage {
+    /// Begins the attempt of a retry.
+    fn begin_retry(&mut self) {
+        if let Some(stage) = self.stage_again() {
+            self.begin(stage);
+            return;
+        }
+        if let Some(stage) = self.next_companion {
+            self.companion = Some(self.begin(stage));
+            let is_one_known = self.options.dialect == Dialect::JustCause2;
+            self.next_companion = Some(match stage {
+                Stage::Unchallenged if !is_one_known => Stage::OneDatagram,
+                _ => Stage::Unchallenged,
+            });
+        }
+        // The server accepts a challenge once, so this attempt needs another.
+        self.begin(Stage::Challenge);
+    }
+
+    /// The stage of a retry that needs no challenge.
+    fn stage_again(&self) -> Option<Stage> {
         if self.options.dialect == Dialect::GameSpy2 {
-            return Stage::OneDatagram;
+            return Some(Stage::OneDatagram);
         }
-        match self.stage() {
-            Stage::Challenge => self.without_challenge().unwrap_or(Stage::Challenge),
-            // The server answers this form: a part of the data has arrived.
-            stage @ (Stage::OneDatagram | Stage::Unchallenged) if self.has_data() => stage,
-            // The challenge request may have been lost.
-            Stage::OneDatagram | Stage::Unchallenged => Stage::Challenge,
-            // The server accepts a challenge once, so the next attempt needs another.
-            Stage::Quoted(_) | Stage::ZeroOmitted => Stage::Challenge,
-        }
-    }
-
-    /// The next form of a request without a challenge: the two forms take turns. `None` if a
-    /// challenge is known or demanded.
-    fn without_challenge(&self) -> Option<Stage> {
-        if self.has_challenge || self.is_minecraft() {
-            return None;
-        }
-        let had_one_datagram = self.last_unchallenged == Some(Stage::OneDatagram);
-        if had_one_datagram || self.options.dialect == Dialect::JustCause2 {
-            return Some(Stage::Unchallenged);
-        }
-        Some(Stage::OneDatagram)
+        let mut latest_first = self.attempts.iter().rev();
+        let with_data = latest_first.find(|attempt| !attempt.fragments.is_empty());
+        let stage = with_data.map(|attempt| attempt.stage);
+        stage.filter(|stage| matches!(stage, Stage::OneDatagram | Stage::Unchallenged))
     }
 
     /// The best of the incomplete answers: of a reply that is not mixed with another, with the most
@@ -352,14 +375,6 @@ impl StatusQuery {
         let mut attempts = self.attempts.iter();
         attempts
             .any(|attempt| !attempt.fragments.is_mixed() && is_at_senders_limit(&attempt.fragments))
-    }
-
-    /// Begins an attempt after a silent one.
-    fn begin_after_silence(&mut self, stage: Stage) {
-        if matches!(stage, Stage::OneDatagram | Stage::Unchallenged) {
-            self.last_unchallenged = Some(stage);
-        }
-        self.begin(stage);
     }
 }
 
@@ -396,8 +411,17 @@ fn unexpected<T>(wanted: &'static str) -> Result<T, ParseError> {
 impl Conversation for StatusQuery {
     type Answer = Answer;
 
+    fn has_companion(&self) -> bool {
+        self.companion.is_some()
+    }
+
     fn request(&mut self, out: &mut Vec<u8>) {
-        let Some(attempt) = self.attempts.last() else {
+        let mut attempts = self.attempts.iter();
+        let attempt = match self.companion.take() {
+            Some(companion) => attempts.find(|attempt| attempt.id == companion),
+            None => attempts.next_back(),
+        };
+        let Some(attempt) = attempt else {
             return;
         };
         let data = |challenge, selection| Command::Data {
@@ -426,15 +450,11 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        if remaining != Remaining::Nothing
-            && let Some(stage) = self.stage_without_retry()
-        {
-            self.begin_after_silence(stage);
+        if remaining != Remaining::Nothing && self.begin_other_form() {
             return OnTimeout::Next;
         }
         if remaining == Remaining::Retry && !self.has_all_that_is_sent() {
-            let stage = self.stage_of_retry();
-            self.begin_after_silence(stage);
+            self.begin_retry();
             return OnTimeout::Retry;
         }
         match self.best_answer() {
@@ -449,16 +469,17 @@ impl Conversation for StatusQuery {
 mod tests {
     use super::*;
 
-    /// The stages of the first six attempts at a server that never answers. A step that costs no
-    /// retry has a star.
+    /// The stages of the first attempts at a server that never answers. A companion has a plus.
     fn stages_of_silence(dialect: Dialect) -> String {
         let mut query = StatusQuery::new(1, &QueryOptions::default().with_dialect(dialect));
         let mut stages = format!("{:?}", query.stage());
-        for _ in 1..6 {
-            let star = match query.timeout(Remaining::Retry) {
-                OnTimeout::Next => "*",
-                _ => "",
-            };
+        for _ in 1..4 {
+            let is_free = matches!(query.timeout(Remaining::Retry), OnTimeout::Next);
+            if let Some(id) = query.companion.take() {
+                let companion = &query.attempts[query.position_of(id).unwrap()];
+                stages.push_str(&format!(" {:?}+", companion.stage));
+            }
+            let star = if is_free { "*" } else { "" };
             stages.push_str(&format!(" {:?}{star}", query.stage()));
         }
         stages
@@ -469,14 +490,14 @@ mod tests {
         for (dialect, stages) in [
             (
                 Dialect::Standard,
-                "Challenge OneDatagram* Challenge Unchallenged Challenge OneDatagram",
+                "Challenge OneDatagram+ Challenge* Unchallenged+ Challenge OneDatagram+ Challenge",
             ),
             (
                 Dialect::JustCause2,
-                "Challenge Unchallenged* Challenge Unchallenged Challenge Unchallenged",
+                "Challenge Unchallenged+ Challenge* Unchallenged+ Challenge Unchallenged+ Challenge",
             ),
-            (Dialect::Minecraft, &["Challenge"; 6].join(" ")),
-            (Dialect::GameSpy2, &["OneDatagram"; 6].join(" ")),
+            (Dialect::Minecraft, &["Challenge"; 4].join(" ")),
+            (Dialect::GameSpy2, &["OneDatagram"; 4].join(" ")),
         ] {
             assert_eq!(stages_of_silence(dialect), stages, "{dialect:?}");
         }

@@ -609,6 +609,11 @@ impl<C: Conversation> Scanner<C> {
             }
         });
         let transmit = transmit?;
+        let query = self.queries.get(id as usize).and_then(Option::as_ref);
+        if query.is_some_and(|query| query.session.has_request()) {
+            // It was a companion of the request.
+            self.to_send.push_front(id);
+        }
         let length = with_headers(transmit.to, transmit.len);
         self.bounds.sent(now, length);
         self.stats.requests = self.stats.requests.saturating_add(1);

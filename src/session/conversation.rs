@@ -44,6 +44,12 @@ pub trait Conversation {
     /// If it appends nothing, nothing is sent, and the session waits for the rest of the answer.
     fn request(&mut self, out: &mut Vec<u8>);
 
+    /// Whether [`Self::request`] next appends a datagram that accompanies the one of the current
+    /// step. The session sends it, and calls the method again at once. By default, there is none.
+    fn has_companion(&self) -> bool {
+        false
+    }
+
     /// Handles a datagram from the server's address.
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer>;
 
@@ -89,6 +95,10 @@ impl<C: Conversation + ?Sized> Conversation for Box<C> {
         (**self).request(out);
     }
 
+    fn has_companion(&self) -> bool {
+        (**self).has_companion()
+    }
+
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
         (**self).receive(datagram)
     }
@@ -111,6 +121,10 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
 
     fn request(&mut self, out: &mut Vec<u8>) {
         self.conversation.request(out);
+    }
+
+    fn has_companion(&self) -> bool {
+        self.conversation.has_companion()
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<B> {

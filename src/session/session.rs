@@ -184,6 +184,7 @@ impl<C: Conversation> Machine for Session<C> {
             return None;
         }
         let before = out.len();
+        let is_companion = self.conversation.has_companion();
         self.conversation.request(out);
         let len = out.len().saturating_sub(before);
         if len > MAX_REQUEST {
@@ -198,8 +199,10 @@ impl<C: Conversation> Machine for Session<C> {
             return None;
         }
         self.stats.requests = self.stats.requests.saturating_add(1);
-        self.step.sent(now);
-        self.start_wait(Wait::Reply, self.step.sent_at);
+        if !is_companion {
+            self.step.sent(now);
+            self.start_wait(Wait::Reply, self.step.sent_at);
+        }
         Some(Transmit { to: self.peer, len })
     }
 

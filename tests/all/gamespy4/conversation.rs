@@ -223,7 +223,50 @@ fn a_challenge_of_zero_means_no_challenge_and_then_zeros() {
     assert!(played.elapsed < Duration::from_millis(1400));
 }
 
-/// GameSpy's own code answers zeros for a challenge with an empty reply.
+/// GameSpy's own code without challenges answers a quoted 0 with an empty reply (QR2 SDK, qr2.c).
+#[test]
+fn an_empty_reply_to_a_quoted_zero_begins_the_next_attempt_at_once() {
+    let (steps, played) = ask(query(), |step, request, _| match request.command {
+        Command::Challenge => vec![challenge(request, "0")],
+        // The first data reply is lost.
+        Command::Data {
+            challenge: None, ..
+        } if step == 2 => Vec::new(),
+        Command::Data {
+            challenge: None, ..
+        } => vec![complete(request)],
+        _ => vec![[b"\0", &request.id.0[..]].concat()],
+    });
+    assert_eq!(steps, "c0z0");
+    assert!(is_complete(&played));
+    assert!(played.elapsed < Duration::from_millis(1400));
+}
+
+/// Unreal Tournament 3 answers no request without a challenge.
+#[test]
+fn every_attempt_asks_for_a_challenge_until_one_arrives() {
+    let mut challenges = 0;
+    let (steps, played) = ask(query(), |_, request, _| match request.command {
+        Command::Challenge => {
+            challenges += 1;
+            // The first two replies are lost.
+            if challenges == 3 {
+                vec![challenge(request, "77")]
+            } else {
+                Vec::new()
+            }
+        }
+        Command::Data {
+            challenge: Some(77),
+            ..
+        } => vec![complete(request)],
+        _ => Vec::new(),
+    });
+    assert_eq!(steps, "c1c0cd");
+    assert!(is_complete(&played));
+    assert!(played.elapsed < Duration::from_millis(3200));
+}
+
 #[test]
 fn an_empty_reply_is_no_answer() {
     let (_, played) = ask(query(), |_, request, _| match request.command {
@@ -249,16 +292,16 @@ fn data_is_requested_without_a_challenge_if_none_is_known() {
         .with_retries(6)
         .with_timeout(Duration::from_secs(60));
     let (steps, played) = ask_with(query(), patient, unchallenged);
-    assert_eq!(steps, "c1c0");
+    assert_eq!(steps, "c1c0c");
     assert!(is_complete(&played));
     let (steps, played) = ask(query(), |_, _, _| Vec::new());
-    assert_eq!(steps, "c1c", "within four seconds");
+    assert_eq!(steps, "c1c0c", "within four seconds");
     assert!(matches!(
         played.result,
-        Err(QueryError::Timeout { requests: 3, .. })
+        Err(QueryError::Timeout { requests: 5, .. })
     ));
     let (steps, _) = ask_with(query(), patient, |_, _, _| Vec::new());
-    assert_eq!(steps, "c1c0c1c0");
+    assert_eq!(steps, "c1c0c1c0c1c0c");
     // The first reply loses a datagram.
     let (steps, played) = ask_with(query(), patient, |step, request, datagram| {
         let mut parts = unchallenged(step, request, datagram);
@@ -267,7 +310,7 @@ fn data_is_requested_without_a_challenge_if_none_is_known() {
         }
         parts
     });
-    assert_eq!(steps, "c1c00");
+    assert_eq!(steps, "c1c0c0");
     assert!(is_complete(&played));
 }
 

@@ -197,7 +197,11 @@ fn without_a_dialect_such_a_server_is_found_soon() {
     let two_seconds = Timing::default().with_timeout(Duration::from_secs(2));
     for timing in [Timing::default(), two_seconds, two_seconds.with_retries(0)] {
         let (requests, played) = play_with(QueryOptions::default(), timing, 0);
-        assert_eq!(requests.len(), 2, "a challenge request, then the data");
+        assert_eq!(
+            requests.len(),
+            3,
+            "a challenge request, then another with the data's"
+        );
         assert!(played.result.unwrap().answer.completeness().is_complete());
         assert!(
             played.elapsed < Duration::from_secs(2),
