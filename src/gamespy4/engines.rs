@@ -501,19 +501,23 @@ pub(super) static UNKNOWN: Profile = Profile {
 /// properties, and never the map.
 pub(super) static UNREAL_TOURNAMENT_3: Profile = Profile {
     name: "Unreal Tournament 3",
-    marks: &[Mark::Keys(&[
-        Key::UnrealMap,
-        Key::UnrealClass,
-        Key::UnrealServer,
-        Key::UnrealMutators,
-        Key::UnrealMutatorClasses,
-        Key::UnrealBots,
-        Key::UnrealGoalScore,
-        Key::UnrealTimeLimit,
-        Key::UnrealMutatorBits,
-        Key::UnrealStats,
-        Key::OwningPlayerName,
-    ])],
+    marks: &[
+        Mark::Keys(&[
+            Key::UnrealMap,
+            Key::UnrealClass,
+            Key::UnrealServer,
+            Key::UnrealMutators,
+            Key::UnrealMutatorClasses,
+            Key::UnrealBots,
+            Key::UnrealGoalScore,
+            Key::UnrealTimeLimit,
+            Key::UnrealMutatorBits,
+            Key::UnrealStats,
+            Key::OwningPlayerName,
+        ]),
+        // The list of properties begins with this one (captures).
+        Mark::Prefix(Key::MapName, "OwningPlayerId="),
+    ],
     usual: &[],
     own: &[
         both(Key::HostName, Field::Name).or(""),

@@ -11,17 +11,22 @@ use crate::text::locate;
 /// The maximum number of columns of one reply; real ones have at most ten.
 pub(super) const MAX_COLUMNS: usize = 64;
 
-/// A reply that has been read.
+/// A reply that is being read.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct Reading<'a> {
+    /// The joined datagrams, which the index points into.
+    pub(super) bytes: &'a [u8],
+    pub(super) limits: &'a Limits,
     pub(super) form: Form,
     pub(super) index: Index,
     pub(super) missing: MissingParts,
 }
 
-impl Reading {
-    pub(super) fn new(form: Form) -> Self {
+impl<'a> Reading<'a> {
+    pub(super) fn new(form: Form, bytes: &'a [u8], limits: &'a Limits) -> Self {
         Self {
+            bytes,
+            limits,
             form,
             index: Index::default(),
             missing: MissingParts::NOTHING,
@@ -36,6 +41,81 @@ impl Reading {
         self.missing.players |= range.contains(&PLAYERS);
         self.missing.teams |= range.contains(&TEAMS);
     }
+
+    /// Notes bytes that were not read, if there are any.
+    pub(super) fn mark_unread(&mut self, rest: &[u8]) {
+        if !rest.is_empty() {
+            self.index.unread = locate(self.bytes, rest).map(|range| range.start);
+        }
+    }
+
+    pub(super) fn push_pair(&mut self, (key, value): (&[u8], &[u8])) -> Result<(), ParseError> {
+        let key = Cell::within(self.bytes, key);
+        let limit = self.limits.max_rules();
+        if self.index.pairs.len() >= limit {
+            return Err(ParseError::limit("rules", limit, key.end()));
+        }
+        let value = Cell::within(self.bytes, value);
+        self.index.pairs.push(Pair { key, value });
+        Ok(())
+    }
+
+    /// Begins a column. Its name can be left out.
+    pub(super) fn push_column(
+        &mut self,
+        section: u8,
+        name: Option<&[u8]>,
+    ) -> Result<(), ParseError> {
+        let name = name.map_or(Cell::ABSENT, |name| Cell::within(self.bytes, name));
+        let index = &mut self.index;
+        if index.columns.len() >= MAX_COLUMNS {
+            return Err(ParseError::limit("columns", MAX_COLUMNS, name.end()));
+        }
+        index.columns.push(Column {
+            section,
+            name,
+            first: index.cells.len(),
+            rows: 0,
+            has_end: false,
+        });
+        Ok(())
+    }
+
+    /// Appends a row to the last column.
+    #[inline]
+    pub(super) fn push_value(&mut self, value: &[u8]) -> Result<(), ParseError> {
+        self.push_cell(Cell::within(self.bytes, value))
+    }
+
+    /// Appends a row that never arrived to the last column.
+    pub(super) fn push_absent(&mut self) -> Result<(), ParseError> {
+        self.push_cell(Cell::ABSENT)
+    }
+
+    #[inline]
+    fn push_cell(&mut self, cell: Cell) -> Result<(), ParseError> {
+        let Some(column) = self.index.columns.last_mut() else {
+            return Ok(());
+        };
+        let limit = self.limits.max_players();
+        if column.rows >= limit {
+            return Err(ParseError::limit("players", limit, cell.end()));
+        }
+        column.rows = column.rows.saturating_add(1);
+        self.index.cells.push(cell);
+        Ok(())
+    }
+}
+
+/// Reads what a production recognises at the start of `rest`.
+#[inline]
+pub(super) fn take<'a, T>(
+    rest: &mut &'a [u8],
+    production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
+) -> Option<T> {
+    let (after, found) = production(rest).ok()?;
+    *rest = after;
+    Some(found)
 }
 
 /// The positions of all texts.
@@ -65,44 +145,6 @@ impl Index {
             cells: Vec::with_capacity(cells),
             ..Self::default()
         }
-    }
-
-    pub(super) fn push_pair(&mut self, pair: Pair, limits: &Limits) -> Result<(), ParseError> {
-        let limit = limits.max_rules();
-        if self.pairs.len() >= limit {
-            return Err(ParseError::limit("rules", limit, pair.key.end()));
-        }
-        self.pairs.push(pair);
-        Ok(())
-    }
-
-    pub(super) fn push_column(&mut self, section: u8, name: Cell) -> Result<(), ParseError> {
-        if self.columns.len() >= MAX_COLUMNS {
-            return Err(ParseError::limit("columns", MAX_COLUMNS, name.end()));
-        }
-        self.columns.push(Column {
-            section,
-            name,
-            first: self.cells.len(),
-            rows: 0,
-            has_end: false,
-        });
-        Ok(())
-    }
-
-    /// Appends a row to the last column.
-    #[inline]
-    pub(super) fn push_cell(&mut self, cell: Cell, limits: &Limits) -> Result<(), ParseError> {
-        let Some(column) = self.columns.last_mut() else {
-            return Ok(());
-        };
-        let limit = limits.max_players();
-        if column.rows >= limit {
-            return Err(ParseError::limit("players", limit, cell.end()));
-        }
-        column.rows = column.rows.saturating_add(1);
-        self.cells.push(cell);
-        Ok(())
     }
 
     /// Opens the last column again, and keeps this many rows at most.
@@ -162,19 +204,14 @@ impl Cell {
         length: u32::MAX,
     };
 
-    /// The text of this length at this position; replies are bounded far below 4 GiB.
+    /// A text that was read from these bytes. Replies are bounded far below 4 GiB.
     #[inline]
-    pub(super) fn new(start: usize, length: usize) -> Self {
-        match (u32::try_from(start), u32::try_from(length)) {
-            (Ok(start), Ok(length)) => Self { start, length },
+    fn within(bytes: &[u8], text: &[u8]) -> Self {
+        let start = locate(bytes, text).map(|range| u32::try_from(range.start));
+        match (start, u32::try_from(text.len())) {
+            (Some(Ok(start)), Ok(length)) => Self { start, length },
             _ => Self::ABSENT,
         }
-    }
-
-    /// A text that was read from the bytes of an answer.
-    #[inline]
-    pub(super) fn within(bytes: &[u8], text: &[u8]) -> Self {
-        locate(bytes, text).map_or(Self::ABSENT, |range| Self::new(range.start, text.len()))
     }
 
     /// The text; `None` for one that never arrived.
@@ -191,96 +228,5 @@ impl Cell {
     /// The end of the text.
     pub(super) const fn end(self) -> usize {
         (self.start as usize).saturating_add(self.length as usize)
-    }
-}
-
-/// The place in the bytes of an answer at which the next production starts.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Cursor<'a> {
-    /// The bytes that are left of the part being parsed.
-    rest: &'a [u8],
-    /// The position of the part's end in the bytes of the answer.
-    end: usize,
-}
-
-impl<'a> Cursor<'a> {
-    /// At `start`, to read up to `end`.
-    pub(super) fn new(bytes: &'a [u8], start: usize, end: usize) -> Self {
-        let end = end.min(bytes.len());
-        Self {
-            rest: bytes.get(start..end).unwrap_or_default(),
-            end,
-        }
-    }
-
-    #[inline]
-    pub(super) const fn position(&self) -> usize {
-        self.end.saturating_sub(self.rest.len())
-    }
-
-    /// The bytes that are left.
-    #[inline]
-    pub(super) const fn rest(&self) -> &'a [u8] {
-        self.rest
-    }
-
-    pub(super) const fn is_at_end(&self) -> bool {
-        self.rest.is_empty()
-    }
-
-    /// Skips this many bytes.
-    #[inline]
-    pub(super) fn skip(&mut self, length: usize) {
-        self.rest = self.rest.get(length..).unwrap_or_default();
-    }
-
-    /// Reads what a production recognises here.
-    #[inline]
-    pub(super) fn take<T>(&mut self, production: impl Fn(&'a [u8]) -> Parsed<'a, T>) -> Option<T> {
-        let (rest, found) = production(self.rest).ok()?;
-        self.rest = rest;
-        Some(found)
-    }
-
-    /// Reads a text that a production recognises here.
-    #[inline]
-    pub(super) fn cell(
-        &mut self,
-        production: impl Fn(&'a [u8]) -> Parsed<'a, &'a [u8]>,
-    ) -> Option<Cell> {
-        let start = self.position();
-        let text = self.take(production)?;
-        Some(Cell::new(start, text.len()))
-    }
-
-    /// Reads adjacent texts that a production recognises here, each with its NUL.
-    pub(super) fn cells(
-        &mut self,
-        production: impl Fn(&'a [u8]) -> Parsed<'a, Vec<&'a [u8]>>,
-    ) -> Vec<Cell> {
-        let mut at = self.position();
-        let texts = self.take(production).unwrap_or_default();
-        let cells = texts.iter().map(|text| {
-            let start = at;
-            at = at.saturating_add(text.len()).saturating_add(1);
-            Cell::new(start, text.len())
-        });
-        cells.collect()
-    }
-
-    /// Reads a pair that a production recognises here.
-    #[inline]
-    pub(super) fn pair(
-        &mut self,
-        production: impl Fn(&'a [u8]) -> Parsed<'a, (&'a [u8], &'a [u8])>,
-    ) -> Option<Pair> {
-        let start = self.position();
-        let (key, value) = self.take(production)?;
-        // A NUL follows the key.
-        let value_at = start.saturating_add(key.len()).saturating_add(1);
-        Some(Pair {
-            key: Cell::new(start, key.len()),
-            value: Cell::new(value_at, value.len()),
-        })
     }
 }

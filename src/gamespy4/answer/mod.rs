@@ -58,7 +58,8 @@ impl Answer {
     ///
     /// The request id is that of the first data datagram. Datagrams with another id, or without
     /// data, are skipped. Of two different datagrams with one number the first is kept, and the
-    /// answer is incomplete, because they belong to two replies.
+    /// answer is incomplete, because they belong to two replies. Two replies of GameSpy v2, rules
+    /// and then players with teams, are joined if they are whole together.
     ///
     /// In replies of Minecraft and Just Cause 2, players over the limit are left out and count as
     /// missing.
@@ -71,36 +72,61 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
-        let mut reply: Option<NumberedReply> = None;
+        let mut numbered: Option<(RequestId, Fragments)> = None;
+        let mut rules: Option<Self> = None;
         for datagram in datagrams {
             let datagram = Bytes::copy_from_slice(datagram.as_ref());
-            let head = match DataHead::read(&datagram, limits) {
-                Ok(head) => head,
+            let (id, number, is_last) = match Response::parse(&datagram, limits) {
+                Ok(Response::Data {
+                    id, number, last, ..
+                }) => (id, number, last),
+                Ok(Response::Challenge { .. }) => {
+                    error = ParseError::new(ParseErrorKind::Unexpected("a data reply"), 0);
+                    continue;
+                }
                 Err(rejection) => {
                     error = rejection;
                     continue;
                 }
             };
-            if let Some(number) = head.number {
-                let reply = reply.get_or_insert_with(|| NumberedReply::new(head.id, limits));
-                if reply.id == head.id {
-                    reply
-                        .fragments
-                        .insert(number.into(), datagram, head.is_last)?;
+            if let Some(rules) = &rules {
+                if let Some(joined) = rules.with_tables(&datagram, limits) {
+                    return Ok(joined.without_request());
                 }
-                continue;
-            }
-            if reply.is_some() {
-                continue;
-            }
-            match Self::single(head.id, datagram, limits) {
-                Ok(answer) => return Ok(answer.without_request()),
-                Err(rejection) => error = rejection,
+            } else if let Some(number) = number {
+                let (first, fragments) =
+                    numbered.get_or_insert_with(|| (id, Fragments::new(limits)));
+                if *first == id {
+                    fragments.insert(number.into(), datagram, is_last)?;
+                }
+            } else if numbered.is_none() {
+                match Self::single(id, datagram, limits) {
+                    Ok(answer) if answer.has_only_rules() => rules = Some(answer),
+                    Ok(answer) => return Ok(answer.without_request()),
+                    Err(rejection) => error = rejection,
+                }
             }
         }
-        let NumberedReply { id, fragments } = reply.ok_or(error)?;
+        if let Some(rules) = rules {
+            return Ok(rules.without_request());
+        }
+        let (id, fragments) = numbered.ok_or(error)?;
         let answer = Self::join(id, &fragments, Dialect::Standard)?;
         Ok(answer.without_request())
+    }
+
+    /// Whether it is a reply of GameSpy v2 to a request for the rules only.
+    fn has_only_rules(&self) -> bool {
+        let has_all_rules = self.form == Form::Legacy && !self.missing.rules;
+        has_all_rules && self.index.columns.is_empty() && self.index.unread.is_none()
+    }
+
+    /// These rules and the tables of another reply, which a tool requested separately. `None` if
+    /// the two are no whole reply together.
+    fn with_tables(&self, reply: &[u8], limits: &Limits) -> Option<Self> {
+        let joined = [&self.bytes, reply.get(HEAD..)?].concat();
+        let answer = Self::single(self.id, joined.into(), limits).ok()?;
+        answer.completeness().is_complete().then_some(answer)
     }
 
     /// The same answer to an unknown request.
@@ -116,7 +142,7 @@ impl Answer {
         // Bounded like a reply of numbered datagrams.
         Fragments::new(limits).insert(0, bytes.clone(), true)?;
         let reading = single::unnumbered(&bytes, limits)?;
-        Ok(Self::new(id, bytes, reading))
+        Ok(Self::new(id, &bytes, reading))
     }
 
     /// Joins and reads the numbered datagrams of a reply, as far as they have arrived. `dialect` is
@@ -145,13 +171,13 @@ impl Answer {
         // Just Cause 2 does not mark the last datagram: there it is the only one.
         reading.missing.end |= !has_last && reading.form != Form::JustCause2;
         reading.missing.fragments = u16::try_from(missing_fragments).unwrap_or(u16::MAX);
-        Ok(Self::new(id, bytes, reading))
+        Ok(Self::new(id, &bytes, reading))
     }
 
-    fn new(id: RequestId, bytes: Bytes, reading: Reading) -> Self {
+    fn new(id: RequestId, bytes: &Bytes, reading: Reading<'_>) -> Self {
         Self {
             id,
-            bytes,
+            bytes: bytes.clone(),
             form: reading.form,
             index: reading.index,
             missing: reading.missing,
@@ -273,46 +299,6 @@ impl Answer {
     /// is known.
     pub const fn verification(&self) -> Verification {
         self.verification
-    }
-}
-
-/// The head of a data datagram.
-struct DataHead {
-    id: RequestId,
-    number: Option<u8>,
-    is_last: bool,
-}
-
-impl DataHead {
-    fn read(datagram: &[u8], limits: &Limits) -> Result<Self, ParseError> {
-        match Response::parse(datagram, limits)? {
-            Response::Data {
-                id, number, last, ..
-            } => Ok(Self {
-                id,
-                number,
-                is_last: last,
-            }),
-            Response::Challenge { .. } => {
-                let kind = ParseErrorKind::Unexpected("a data reply");
-                Err(ParseError::new(kind, 0))
-            }
-        }
-    }
-}
-
-/// The numbered datagrams of the reply to one request.
-struct NumberedReply {
-    id: RequestId,
-    fragments: Fragments,
-}
-
-impl NumberedReply {
-    const fn new(id: RequestId, limits: &Limits) -> Self {
-        Self {
-            id,
-            fragments: Fragments::new(limits),
-        }
     }
 }
 

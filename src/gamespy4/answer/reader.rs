@@ -4,7 +4,7 @@
 //! [`Reader::empty_values`] has the rules that tell them apart. A datagram that was shortened in transit
 //! must not count as complete: see [`Reader::check_end`].
 
-use super::index::{Cell, Column, Cursor, Index, Reading};
+use super::index::{Column, Index, Reading, take};
 use super::join::{Part, Seam};
 use crate::error::ParseError;
 use crate::gamespy4::wire::form::Form;
@@ -33,19 +33,17 @@ enum End {
 ///
 /// # Errors
 /// More keys, rows or columns than the limits allow.
-pub(super) fn read(
-    bytes: &[u8],
-    parts: &[Part<'_>],
-    limits: &Limits,
-) -> Result<Reading, ParseError> {
+pub(super) fn read<'a>(
+    bytes: &'a [u8],
+    parts: &[Part<'a>],
+    limits: &'a Limits,
+) -> Result<Reading<'a>, ParseError> {
     let mut reader = Reader {
-        bytes,
-        limits,
         reading: Reading {
             index: Index::for_texts_of(bytes),
-            ..Reading::new(Form::Sections)
+            ..Reading::new(Form::Sections, bytes, limits)
         },
-        cursor: Cursor::new(bytes, 0, 0),
+        rest: &[],
         seam: Seam::Last,
         section: SERVER,
         row_count: None,
@@ -56,13 +54,10 @@ pub(super) fn read(
     Ok(reader.reading)
 }
 
-struct Reader<'a, 'l> {
-    /// The joined datagrams, which the index points into.
-    bytes: &'a [u8],
-    limits: &'l Limits,
-    reading: Reading,
-    /// The place in the part that is read.
-    cursor: Cursor<'a>,
+struct Reader<'a> {
+    reading: Reading<'a>,
+    /// The unread rest of the part.
+    rest: &'a [u8],
     /// How the part is connected with the next one.
     seam: Seam<'a>,
     /// The section that is read.
@@ -71,13 +66,14 @@ struct Reader<'a, 'l> {
     row_count: Option<usize>,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> Reader<'a> {
     fn read_part(&mut self, part: &Part<'a>) -> Result<(), ParseError> {
-        self.cursor = Cursor::new(self.bytes, part.start, part.end);
+        let body = self.reading.bytes.get(part.start..part.end);
+        self.rest = body.unwrap_or_default();
         self.seam = part.seam;
         let end = self.read_sections()?;
-        if part.is_last() && !self.cursor.is_at_end() {
-            self.reading.index.unread = Some(self.cursor.position());
+        if part.is_last() {
+            self.reading.mark_unread(self.rest);
         }
         self.check_end(part, end);
         Ok(())
@@ -87,8 +83,9 @@ impl<'a> Reader<'a, '_> {
     fn read_sections(&mut self) -> Result<End, ParseError> {
         let mut is_first = true;
         let mut end = End::Malformed;
-        while let [kind, ..] = *self.cursor.rest() {
-            self.cursor.skip(1);
+        while let [kind, after_kind @ ..] = self.rest {
+            let kind = *kind;
+            self.rest = after_kind;
             let is_out_of_order = !is_first && kind <= self.section;
             if kind > TEAMS || is_out_of_order {
                 // A section that precedes in this datagram has its end, so the next one is unread.
@@ -121,18 +118,18 @@ impl<'a> Reader<'a, '_> {
             // If the last key had no value, the end of the section was read as its value.
             let last = self.reading.index.pairs.last();
             let lacks_value = last.is_some_and(|pair| pair.value.is_empty());
-            let begins_table = matches!(self.cursor.rest(), [1 | 2, ..]);
-            if lacks_value && begins_table || self.cursor.take(nul).is_some() {
+            let begins_table = matches!(self.rest, [1 | 2, ..]);
+            if lacks_value && begins_table || take(&mut self.rest, nul).is_some() {
                 return Ok(End::Section);
             }
-            let Some(pair) = self.cursor.pair(server_pair) else {
+            let Some(pair) = take(&mut self.rest, server_pair) else {
                 break;
             };
-            self.reading.index.push_pair(pair, self.limits)?;
+            self.reading.push_pair(pair)?;
         }
         // A key that ends the datagram is cut.
-        self.cursor.take(text);
-        Ok(if self.cursor.is_at_end() {
+        take(&mut self.rest, text);
+        Ok(if self.rest.is_empty() {
             End::Pairs
         } else {
             End::Malformed
@@ -144,21 +141,19 @@ impl<'a> Reader<'a, '_> {
         // Only the first column of a datagram may continue that of the one before.
         let mut may_continue = is_first_section;
         loop {
-            if self.cursor.take(nul).is_some() {
+            if take(&mut self.rest, nul).is_some() {
                 return Ok(End::Section);
             }
-            if self.cursor.is_at_end() {
+            if self.rest.is_empty() {
                 return Ok(End::Column);
             }
-            let name_at = self.cursor.position();
-            let Some((name, first_row)) = self.cursor.take(header) else {
+            let Some((name, first_row)) = take(&mut self.rest, header) else {
                 return Ok(End::Malformed);
             };
-            let name_cell = Cell::new(name_at, name.len());
             if may_continue {
-                self.open_first_column(name_cell, first_row)?;
+                self.open_first_column(name, first_row)?;
             } else if first_row == 0 {
-                self.reading.index.push_column(self.section, name_cell)?;
+                self.reading.push_column(self.section, Some(name))?;
             } else {
                 return Ok(End::Malformed);
             }
@@ -174,12 +169,10 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Begins the first column of a datagram, or continues the last one of the datagram before.
-    fn open_first_column(&mut self, name: Cell, first_row: usize) -> Result<(), ParseError> {
-        let (bytes, section) = (self.bytes, self.section);
+    fn open_first_column(&mut self, name: &[u8], first_row: usize) -> Result<(), ParseError> {
+        let (bytes, section) = (self.reading.bytes, self.section);
         let index = &mut self.reading.index;
-        let is_same = |column: &Column| {
-            column.section == section && Some(column.name(bytes)) == name.of(bytes)
-        };
+        let is_same = |column: &Column| column.section == section && column.name(bytes) == name;
         if index.columns.last().is_some_and(is_same) {
             index.reopen_column(first_row);
         } else {
@@ -187,22 +180,22 @@ impl<'a> Reader<'a, '_> {
             if index.columns.iter().any(is_same) {
                 self.row_count = None;
             }
-            index.push_column(section, name)?;
+            self.reading.push_column(section, Some(name))?;
         }
-        for _ in index.rows_of_last_column()..first_row {
+        for _ in self.reading.index.rows_of_last_column()..first_row {
             // These rows were in a datagram that was lost or cut.
             self.reading.mark_missing(section, section);
-            self.reading.index.push_cell(Cell::ABSENT, self.limits)?;
+            self.reading.push_absent()?;
         }
         Ok(())
     }
 
     /// Reads the rows of a column that the next datagram continues: each text is a value.
     fn read_continued_rows(&mut self) -> Result<End, ParseError> {
-        while let Some(value) = self.cursor.cell(text) {
-            self.reading.index.push_cell(value, self.limits)?;
+        while let Some(value) = take(&mut self.rest, text) {
+            self.reading.push_value(value)?;
         }
-        Ok(if self.cursor.is_at_end() {
+        Ok(if self.rest.is_empty() {
             End::Row
         } else {
             End::Malformed
@@ -212,12 +205,11 @@ impl<'a> Reader<'a, '_> {
     /// Reads the rows of a column up to its end.
     fn read_rows(&mut self) -> Result<End, ParseError> {
         loop {
-            while let Some(value) = self.cursor.cell(word) {
-                self.reading.index.push_cell(value, self.limits)?;
+            while let Some(value) = take(&mut self.rest, word) {
+                self.reading.push_value(value)?;
             }
-            let rest = self.cursor.rest();
-            let nuls = rest.iter().take_while(|byte| **byte == 0).count();
-            let after = rest.get(nuls..).unwrap_or_default();
+            let nuls = self.rest.iter().take_while(|byte| **byte == 0).count();
+            let after = self.rest.get(nuls..).unwrap_or_default();
             if nuls == 0 {
                 let is_at_end = after.is_empty();
                 return Ok(if is_at_end { End::Row } else { End::Malformed });
@@ -232,13 +224,13 @@ impl<'a> Reader<'a, '_> {
             // More rows can be missing than there are NULs.
             let empty_values = self.empty_values(nuls, after).min(nuls);
             for _ in 0..empty_values {
-                if let Some(empty) = self.cursor.cell(text) {
-                    self.reading.index.push_cell(empty, self.limits)?;
+                if let Some(empty) = take(&mut self.rest, text) {
+                    self.reading.push_value(empty)?;
                 }
             }
             let has_column_end = empty_values < nuls;
             if has_column_end {
-                self.cursor.skip(1);
+                take(&mut self.rest, nul);
                 self.end_column();
                 return Ok(End::Column);
             }
@@ -372,7 +364,9 @@ impl<'a> Reader<'a, '_> {
     /// Whether the last column has this name.
     fn is_in_column(&self, name: &[u8]) -> bool {
         let last = self.reading.index.columns.last();
-        last.is_some_and(|last| last.section == self.section && last.name(self.bytes) == name)
+        last.is_some_and(|last| {
+            last.section == self.section && last.name(self.reading.bytes) == name
+        })
     }
 
     /// Checks that the last part ends where a reply does.

@@ -4,7 +4,7 @@ use nom::Parser;
 use nom::multi::many_m_n;
 use nom::number::complete::be_u16;
 
-use super::index::{Cell, Cursor, Index, Pair, Reading};
+use super::index::{Index, Reading, take};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::form::Form;
 use crate::gamespy4::wire::minecraft::{self, Full};
@@ -15,15 +15,17 @@ use crate::gamespy4::wire::sections::{
 };
 use crate::limits::Limits;
 use crate::options::Dialect;
-use crate::text::locate;
 
 /// Reads a reply without a number.
-pub(super) fn unnumbered(bytes: &[u8], limits: &Limits) -> Result<Reading, ParseError> {
+pub(super) fn unnumbered<'a>(
+    bytes: &'a [u8],
+    limits: &'a Limits,
+) -> Result<Reading<'a>, ParseError> {
     let body = bytes.get(HEAD..).unwrap_or_default();
     let Some(basic) = minecraft::basic(body) else {
-        return Legacy::read(bytes, limits);
+        return Legacy::read(bytes, body, limits);
     };
-    let mut reading = Reading::new(Form::MinecraftBasic);
+    let mut reading = Reading::new(Form::MinecraftBasic, bytes, limits);
     reading.missing.info = !basic.is_regular;
     Ok(reading)
 }
@@ -31,12 +33,12 @@ pub(super) fn unnumbered(bytes: &[u8], limits: &Limits) -> Result<Reading, Parse
 /// Reads the only numbered datagram of a reply, if it has another layout than sections.
 ///
 /// `dialect` is that of the request. `is_last`: the datagram is marked as the last.
-pub(super) fn numbered(
-    bytes: &[u8],
+pub(super) fn numbered<'a>(
+    bytes: &'a [u8],
     dialect: Dialect,
     is_last: bool,
-    limits: &Limits,
-) -> Result<Option<Reading>, ParseError> {
+    limits: &'a Limits,
+) -> Result<Option<Reading<'a>>, ParseError> {
     let body = bytes.get(BODY_AT..).unwrap_or_default();
     let is_minecraft_asked = dialect == Dialect::Minecraft;
     if let Some(full) = minecraft::full_if_minecraft(body, is_minecraft_asked) {
@@ -51,19 +53,19 @@ pub(super) fn numbered(
 
 /// The full reply of a Minecraft server: no teams. Players over the limit are left out: proxies
 /// list everybody on their servers.
-fn minecraft_full(bytes: &[u8], full: &Full<'_>, limits: &Limits) -> Result<Reading, ParseError> {
-    let mut reading = Reading::new(Form::MinecraftFull);
+fn minecraft_full<'a>(
+    bytes: &'a [u8],
+    full: &Full<'_>,
+    limits: &'a Limits,
+) -> Result<Reading<'a>, ParseError> {
+    let mut reading = Reading::new(Form::MinecraftFull, bytes, limits);
     let names = full
         .players
         .as_ref()
         .map_or(0, |players| players.names.len());
     reading.index = Index::with_room(full.pairs.len(), 1, names.min(limits.max_players()));
-    for (key, value) in &full.pairs {
-        let pair = Pair {
-            key: Cell::within(bytes, key),
-            value: Cell::within(bytes, value),
-        };
-        reading.index.push_pair(pair, limits)?;
+    for pair in &full.pairs {
+        reading.push_pair(*pair)?;
     }
     if !full.has_pairs_end {
         reading.mark_missing(SERVER, SERVER);
@@ -72,10 +74,9 @@ fn minecraft_full(bytes: &[u8], full: &Full<'_>, limits: &Limits) -> Result<Read
         reading.mark_missing(PLAYERS, TEAMS);
         return Ok(reading);
     };
-    reading.index.push_column(PLAYERS, Cell::ABSENT)?;
+    reading.push_column(PLAYERS, None)?;
     for name in players.names.iter().take(limits.max_players()) {
-        let name = Cell::within(bytes, name);
-        reading.index.push_cell(name, limits)?;
+        reading.push_value(name)?;
     }
     if players.names.len() > limits.max_players() {
         reading.mark_missing(PLAYERS, PLAYERS);
@@ -83,33 +84,28 @@ fn minecraft_full(bytes: &[u8], full: &Full<'_>, limits: &Limits) -> Result<Read
     if !players.are_whole() {
         reading.mark_missing(PLAYERS, TEAMS);
     }
-    if !players.rest.is_empty() {
-        reading.index.unread = locate(bytes, players.rest).map(|rest| rest.start);
-    }
+    reading.mark_unread(players.rest);
     Ok(reading)
 }
 
 /// The pairs of Just Cause 2's reply, and the number of its players. The players are not texts, and
 /// are read on demand.
-fn just_cause_2_pairs(
-    bytes: &[u8],
+fn just_cause_2_pairs<'a>(
+    bytes: &'a [u8],
     body: &[u8],
-    limits: &Limits,
-) -> Result<Option<Reading>, ParseError> {
+    limits: &'a Limits,
+) -> Result<Option<Reading<'a>>, ParseError> {
     let Ok((_, (pairs, players))) = just_cause_2(body) else {
         return Ok(None);
     };
-    let mut reading = Reading::new(Form::JustCause2);
+    let mut reading = Reading::new(Form::JustCause2, bytes, limits);
     let limit = limits.max_players();
     if players.len() > limit {
         reading.mark_missing(PLAYERS, PLAYERS);
     }
     reading.index.just_cause_2_players = players.len().min(limit);
-    let mut cursor = Cursor::new(bytes, BODY_AT.saturating_add(1), bytes.len());
-    for _ in pairs {
-        if let Some(pair) = cursor.pair(pair) {
-            reading.index.push_pair(pair, limits)?;
-        }
+    for pair in pairs {
+        reading.push_pair(pair)?;
     }
     Ok(Some(reading))
 }
@@ -126,28 +122,33 @@ enum Table {
 }
 
 /// Reads pairs and two tables, row by row.
-struct Legacy<'a, 'l> {
-    cursor: Cursor<'a>,
-    limits: &'l Limits,
-    index: Index,
+struct Legacy<'a> {
+    reading: Reading<'a>,
+    rest: &'a [u8],
 }
 
-impl<'a, 'l> Legacy<'a, 'l> {
-    fn read(bytes: &'a [u8], limits: &'l Limits) -> Result<Reading, ParseError> {
+impl<'a> Legacy<'a> {
+    fn read(
+        bytes: &'a [u8],
+        body: &'a [u8],
+        limits: &'a Limits,
+    ) -> Result<Reading<'a>, ParseError> {
         let mut legacy = Self {
-            cursor: Cursor::new(bytes, HEAD, bytes.len()),
-            limits,
-            index: Index::for_texts_of(bytes),
+            reading: Reading {
+                index: Index::for_texts_of(bytes),
+                ..Reading::new(Form::Legacy, bytes, limits)
+            },
+            rest: body,
         };
-        while let Some(pair) = legacy.cursor.pair(pair) {
-            legacy.index.push_pair(pair, limits)?;
+        while let Some(pair) = take(&mut legacy.rest, pair) {
+            legacy.reading.push_pair(pair)?;
         }
-        let has_pairs_end = legacy.cursor.take(nul).is_some();
+        let has_pairs_end = take(&mut legacy.rest, nul).is_some();
         if !has_pairs_end {
             // A key without its value is read.
-            legacy.cursor.take(text);
+            take(&mut legacy.rest, text);
         }
-        if legacy.index.pairs.is_empty() {
+        if legacy.reading.index.pairs.is_empty() {
             let cut_short = ParseErrorKind::CutShort("the reply: no key with a value");
             return Err(ParseError::new(cut_short, HEAD));
         }
@@ -160,7 +161,7 @@ impl<'a, 'l> Legacy<'a, 'l> {
             Table::Counted | Table::Uncounted => legacy.table(TEAMS)?,
             Table::Cut => Table::Cut,
         };
-        let mut reading = Reading::new(Form::Legacy);
+        let Self { mut reading, rest } = legacy;
         if !has_pairs_end {
             reading.mark_missing(SERVER, SERVER);
         }
@@ -173,22 +174,19 @@ impl<'a, 'l> Legacy<'a, 'l> {
         // GameSpy's own code may have cut a full datagram. Only counts of rows would show it.
         let has_counts = players == Table::Counted && teams == Table::Counted;
         reading.missing.end = bytes.len() >= MAX_DATAGRAM && !has_counts;
-        reading.index = legacy.index;
-        if !legacy.cursor.is_at_end() {
-            reading.index.unread = Some(legacy.cursor.position());
-        }
+        reading.mark_unread(rest);
         Ok(reading)
     }
 
     fn table(&mut self, section: u8) -> Result<Table, ParseError> {
-        let head_at = self.cursor.position();
-        let Some(LegacyHead { count, fields }) = self.cursor.take(legacy_head) else {
+        let head_at = self.reading.bytes.len().saturating_sub(self.rest.len());
+        let Some(LegacyHead { count, fields }) = take(&mut self.rest, legacy_head) else {
             // The unfinished text begins after the whole ones.
-            self.cursor.take(be_u16);
-            while self.cursor.take(text).is_some() {}
+            take(&mut self.rest, be_u16);
+            while take(&mut self.rest, text).is_some() {}
             return Ok(Table::Cut);
         };
-        let limit = self.limits.max_players();
+        let limit = self.reading.limits.max_players();
         let count = count.map(usize::from);
         let is_over_limit = count.is_some_and(|count| count > limit);
         if is_over_limit && !fields.iter().all(|name| is_field_name(name)) {
@@ -198,29 +196,27 @@ impl<'a, 'l> Legacy<'a, 'l> {
         if is_over_limit {
             return Err(ParseError::limit("players", limit, head_at));
         }
-        let cells = match count {
+        let values = match count {
             Some(count) => {
                 let values = count.saturating_mul(fields.len());
-                self.cursor
-                    .cells(|input| many_m_n(0, values, text).parse(input))
+                take(&mut self.rest, |input| {
+                    many_m_n(0, values, text).parse(input)
+                })
             }
-            None => self
-                .cursor
-                .cells(|input| rows_without_count(input, fields.len())),
+            None => take(&mut self.rest, |input| {
+                rows_without_count(input, fields.len())
+            }),
         };
-        // The number of rows has two bytes, if it is there; else one NUL precedes the names.
-        let mut name_at = head_at.saturating_add(if count.is_some() { 2 } else { 1 });
+        let values = values.unwrap_or_default();
         for (column, name) in fields.iter().enumerate() {
-            self.index
-                .push_column(section, Cell::new(name_at, name.len()))?;
-            name_at = name_at.saturating_add(name.len()).saturating_add(1);
-            for cell in cells.iter().skip(column).step_by(fields.len()) {
-                self.index.push_cell(*cell, self.limits)?;
+            self.reading.push_column(section, Some(name))?;
+            for value in values.iter().skip(column).step_by(fields.len()) {
+                self.reading.push_value(value)?;
             }
         }
         Ok(match count {
-            Some(count) if cells.len() == count.saturating_mul(fields.len()) => Table::Counted,
-            None if cells.len().checked_rem(fields.len()) == Some(0) => Table::Uncounted,
+            Some(count) if values.len() == count.saturating_mul(fields.len()) => Table::Counted,
+            None if values.len().checked_rem(fields.len()) == Some(0) => Table::Uncounted,
             _ => Table::Cut,
         })
     }

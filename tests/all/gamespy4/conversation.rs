@@ -301,7 +301,7 @@ fn data_is_requested_without_a_challenge_if_none_is_known() {
         Err(QueryError::Timeout { requests: 5, .. })
     ));
     let (steps, _) = ask_with(query(), patient, |_, _, _| Vec::new());
-    assert_eq!(steps, "c1c0c1c0c1c0c");
+    assert_eq!(steps, "c1c0c1c0c1c0c1c");
     // The first reply loses a datagram.
     let (steps, played) = ask_with(query(), patient, |step, request, datagram| {
         let mut parts = unchallenged(step, request, datagram);

@@ -276,6 +276,9 @@ fn ut3_without_the_key_of_the_map_has_none() {
     assert_eq!((status.map, shown(&status.name)), (None, "Srv".into()));
     let described = ut3(&format!("hostname\0\0{list}p1073741827\0A description\0"));
     assert_eq!(shown(&described.name), "A description");
+    // The reply was cut after the list, which begins with the first property of every server.
+    let cut = ut3("hostname\0Srv\0mapname\0OwningPlayerId=7,NumPublicConnections=16\0");
+    assert_eq!(cut.map, None);
 }
 
 /// Official mutators are bits, others names; the bits depend on the version.

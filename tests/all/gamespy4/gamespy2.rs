@@ -54,6 +54,25 @@ fn teams_count_from_0_and_a_text_is_no_score() {
     );
 }
 
+/// github.com/Austinb/GameQ asks for the rules and for the players, and keeps two replies.
+#[test]
+fn rules_and_players_of_two_replies_are_joined() {
+    let is_table = |bytes: &[u8]| bytes.starts_with(b"\0\x02player_");
+    let tables_at = (0..HALO.len()).find(|at| is_table(&HALO[*at..])).unwrap();
+    let rules = &HALO[..tables_at];
+    let tables = [&b"\0\x01\x02\x03\x05"[..], &HALO[tables_at..]].concat();
+    let joined = decode([rules, &tables]).unwrap();
+    assert_eq!(joined.raw(), HALO);
+    assert!(joined.completeness().is_complete());
+    assert_eq!((joined.players().len(), joined.teams().len()), (2, 2));
+    let cut = &tables[..tables.len() - 1];
+    for incomplete in [vec![rules], vec![rules, cut], vec![rules, rules]] {
+        let answer = decode(incomplete).unwrap();
+        assert!(!answer.completeness().is_complete());
+        assert_eq!(answer.get("gametype"), Some(&b"Oddball"[..]));
+    }
+}
+
 #[test]
 fn a_table_with_more_rows_than_it_counts_is_incomplete() {
     let reply = b"\0\x01\x02\x03\x04hostname\0Srv\0\0\

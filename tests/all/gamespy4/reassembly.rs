@@ -398,3 +398,23 @@ fn rows_that_never_came_are_no_empty_values() {
     );
     assert_eq!(rows.last().unwrap().get("player_"), Some(&b"Zoe"[..]));
 }
+
+#[test]
+fn teams_can_come_without_players() {
+    for players in [&b""[..], b"\x01\0"] {
+        let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0";
+        let teams = b"\x02team_t\0\0Red\0Blue\0\0score_t\0\x005\x007\0\0\0";
+        let answer = decode([[&head[..], players, teams].concat()]).unwrap();
+        assert!(answer.completeness().is_complete());
+        assert!(answer.players().is_empty());
+        assert_eq!(answer.players().fields().len(), 0);
+        let teams = answer
+            .teams()
+            .rows()
+            .map(|row| (row.get("team_t"), row.get("score_t")));
+        assert!(teams.eq([
+            (Some(&b"Red"[..]), Some(&b"5"[..])),
+            (Some(b"Blue"), Some(b"7"))
+        ]));
+    }
+}
