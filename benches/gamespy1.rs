@@ -14,7 +14,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use queryport::gamespy1::{Answer, Command, Request, Response};
-use queryport::{Engine, Protocol, Service};
+use queryport::{Format, Protocol, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 
 /// A server with this many players and the keys of UT99.
@@ -57,7 +57,7 @@ fn datagrams(players: usize) -> Vec<Bytes> {
     queryport::gamespy1::respond(
         &request,
         &status(players),
-        &Service::new(Engine::Qr1),
+        &Service::new(Format::GameSpy1),
         &requester(),
     )
     .into_iter()

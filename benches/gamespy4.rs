@@ -16,7 +16,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use queryport::gamespy4::{Answer, Command, Request, RequestId, Response, Selection, Table};
-use queryport::{Engine, Service};
+use queryport::{Format, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};
 
 /// A Battlefield 2 server of realistic size: 45 keys, 8 columns, names of about 16 bytes.
@@ -48,16 +48,16 @@ fn status(players: usize, rules: usize) -> ServerStatus {
     status
 }
 
-/// Name, server, engine.
-type Shape = (&'static str, ServerStatus, Engine);
+/// Name, server, format.
+type Shape = (&'static str, ServerStatus, Format);
 
 fn shapes() -> [Shape; 5] {
     [
-        ("empty server", status(0, 37), Engine::Battlefield2),
-        ("64 players", status(64, 37), Engine::Battlefield2),
-        ("64 players, Minecraft", status(64, 0), Engine::Minecraft),
-        ("worst: 220 players", status(220, 20), Engine::Battlefield2),
-        ("10 players, GameSpy v2", status(10, 10), Engine::GameSpy2),
+        ("empty server", status(0, 37), Format::GameSpy4),
+        ("64 players", status(64, 37), Format::GameSpy4),
+        ("64 players, Minecraft", status(64, 0), Format::Minecraft),
+        ("worst: 220 players", status(220, 20), Format::GameSpy4),
+        ("10 players, GameSpy v2", status(10, 10), Format::GameSpy2),
     ]
 }
 

@@ -7,25 +7,25 @@ use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use kit::shapes::{memchr_pass, quake_world, quake2, quake3, requester, walk};
 use queryport::quake3::{Answer, Command, Request, Response};
-use queryport::{Engine, Limits, Service, ToStatus};
+use queryport::{Format, Limits, Service, ToStatus};
 
 /// A small server, a full one, and the longest infostring with more players than any game allows;
 /// then a usual server of Quake 2 and one of QuakeWorld.
-fn shapes() -> [(&'static str, Bytes, Engine); 5] {
+fn shapes() -> [(&'static str, Bytes, Format); 5] {
     [
-        ("small", quake3(20, 4), Engine::Quake3),
-        ("64 players", quake3(50, 64), Engine::Quake3),
-        ("worst", quake3(450, 255), Engine::Quake3),
-        ("Quake 2", quake2(10), Engine::Quake2),
-        ("QuakeWorld", quake_world(10), Engine::QuakeWorld),
+        ("small", quake3(20, 4), Format::Quake3),
+        ("64 players", quake3(50, 64), Format::Quake3),
+        ("worst", quake3(450, 255), Format::Quake3),
+        ("Quake 2", quake2(10), Format::Quake2),
+        ("QuakeWorld", quake_world(10), Format::QuakeWorld),
     ]
 }
 
 /// The request that clients of this engine send.
-fn request(engine: Engine) -> Request<'static> {
+fn request(engine: Format) -> Request<'static> {
     Request::new(match engine {
-        Engine::Quake2 => Command::Status { flags: None },
-        Engine::QuakeWorld => Command::Status {
+        Format::Quake2 => Command::Status { flags: None },
+        Format::QuakeWorld => Command::Status {
             flags: Some(b"159"),
         },
         _ => Command::GetStatus {

@@ -473,7 +473,9 @@ pub enum AnnounceError {
         field: &'static str,
     },
     /// The heartbeat tag belongs to another game than the status.
-    #[error("the heartbeat tag belongs to another game than the status: see Announcer::quake3_tag")]
+    #[error(
+        "the heartbeat tag belongs to another game than the status: use DarkPlaces, the tag of every game with a name"
+    )]
     OtherGame,
 }
 
@@ -532,7 +534,7 @@ mod tests {
                 "masters accept only one word of at most 63 bytes for `gamename`: \
                  change the status's game",
                 "the heartbeat tag belongs to another game than the status: \
-                 see Announcer::quake3_tag",
+                 use DarkPlaces, the tag of every game with a name",
             ]
         );
     }

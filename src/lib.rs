@@ -316,14 +316,14 @@ pub use net::client::Client;
 pub use net::error::{Error, Result};
 #[cfg(feature = "tokio")]
 pub use net::{query::Query, scan::Scan};
-pub use options::{Detail, Dialect, Engine, QueryOptions};
+pub use options::{Detail, Dialect, QueryOptions};
 pub use protocol::{Protocol, UnknownProtocol};
 #[cfg(feature = "serve")]
 pub use reply::Requester;
 pub use scan::options::ScanOptions;
 pub use secret::Secret;
 #[cfg(feature = "serve")]
-pub use service::Service;
+pub use service::{Format, Service};
 pub use session::{session::Outcome, timing::Timing};
 pub use status_query::{Answer, StatusQuery};
 pub use time::Instant;

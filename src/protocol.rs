@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::options::Dialect;
 #[cfg(all(feature = "games", feature = "tokio"))]
 use crate::options::QueryOptions;
-use crate::options::{Dialect, Engine};
 
 /// A query protocol.
 ///
@@ -72,22 +72,6 @@ impl Protocol {
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
-    }
-}
-
-impl Engine {
-    /// The protocol of the implementation.
-    pub const fn protocol(self) -> Protocol {
-        match self {
-            Self::Unreal | Self::Qr1 => Protocol::GameSpy1,
-            Self::Qr2
-            | Self::UnrealTournament3
-            | Self::Battlefield2
-            | Self::GameSpy2
-            | Self::Minecraft => Protocol::GameSpy4,
-            Self::Ut2004 | Self::Ut2003 | Self::KillingFloor => Protocol::Ut2004,
-            _ => Protocol::Quake3,
-        }
     }
 }
 

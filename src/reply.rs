@@ -7,9 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::model::ServerStatus;
-use crate::options::Engine;
 use crate::secret::Secret;
-use crate::service::Service;
+use crate::service::{Format, Service};
 use crate::time::Instant;
 use crate::token::TokenIssuer;
 
@@ -229,6 +228,34 @@ pub(crate) struct Fitting {
 }
 
 impl TemplateReply {
+    /// A reply that was encoded when the status was set; `None` without any datagram.
+    pub(crate) fn stored(template: &Arc<Template>, patch: Patch) -> Option<Self> {
+        (template.len() > 0).then(|| Self {
+            template: Arc::clone(template),
+            patch,
+            is_new: false,
+        })
+    }
+
+    /// A reply that is encoded for one request; `None` without any datagram.
+    pub(crate) fn encoded(template: Template, patch: Patch) -> Option<Self> {
+        (template.len() > 0).then(|| Self {
+            template: Arc::new(template),
+            patch,
+            is_new: true,
+        })
+    }
+
+    /// The datagrams.
+    pub(crate) fn into_datagrams(self) -> Vec<Bytes> {
+        let datagram = |index| {
+            let mut datagram = Vec::new();
+            self.put(index, &mut datagram);
+            Bytes::from(datagram)
+        };
+        (0..self.len()).map(datagram).collect()
+    }
+
     /// `None` without any datagram.
     pub(crate) fn new(encoded: Encoded, patch: Patch) -> Option<Self> {
         (encoded.template.len() > 0).then_some(Self {
@@ -273,6 +300,32 @@ impl TemplateReply {
     }
 }
 
+/// The replies of one status, one for each kind of request. They are encoded when the status is
+/// set.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored<K>(Vec<(K, Arc<Template>)>);
+
+impl<K: PartialEq> Stored<K> {
+    /// The reply of this kind, if it is encoded.
+    pub(crate) fn get(&self, kind: K) -> Option<&Arc<Template>> {
+        let mut replies = self.0.iter();
+        replies
+            .find(|(known, _)| *known == kind)
+            .map(|(_, template)| template)
+    }
+}
+
+impl<K> FromIterator<(K, Template)> for Stored<K> {
+    fn from_iter<I: IntoIterator<Item = (K, Template)>>(replies: I) -> Self {
+        let replies = replies.into_iter();
+        Self(
+            replies
+                .map(|(kind, template)| (kind, Arc::new(template)))
+                .collect(),
+        )
+    }
+}
+
 /// A template, and whether it was encoded just now.
 pub(crate) struct Encoded {
     pub(crate) template: Arc<Template>,
@@ -292,8 +345,8 @@ impl Encoded {
 /// The latest templates of one status in one protocol, so that the replies of an unchanged status
 /// are encoded once.
 ///
-/// The one used last comes first. The engine and the kind identify a template, because of two
-/// services with the same engine, only the first one answers.
+/// The one used last comes first. The format and the kind identify a template, because of two
+/// services with the same format, only the first one answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache<K> {
     entries: VecDeque<Entry<K>>,
@@ -301,7 +354,7 @@ pub(crate) struct Cache<K> {
 
 #[derive(Debug, Clone)]
 struct Entry<K> {
-    engine: Engine,
+    format: Format,
     kind: K,
     template: Arc<Template>,
 }
@@ -316,8 +369,8 @@ impl<K> Default for Cache<K> {
 
 impl<K: PartialEq> Cache<K> {
     /// The template of this kind, which becomes the one used last.
-    fn use_again(&mut self, engine: Engine, kind: &K) -> Option<Arc<Template>> {
-        let is_wanted = |entry: &Entry<K>| entry.engine == engine && entry.kind == *kind;
+    fn use_again(&mut self, format: Format, kind: &K) -> Option<Arc<Template>> {
+        let is_wanted = |entry: &Entry<K>| entry.format == format && entry.kind == *kind;
         let index = self.entries.iter().position(is_wanted)?;
         let entry = self.entries.remove(index)?;
         let template = Arc::clone(&entry.template);
@@ -325,12 +378,12 @@ impl<K: PartialEq> Cache<K> {
         Some(template)
     }
 
-    fn insert(&mut self, engine: Engine, kind: K, template: &Arc<Template>) {
+    fn insert(&mut self, format: Format, kind: K, template: &Arc<Template>) {
         if template.bytes.len() > MAX_BYTES {
             return;
         }
         self.entries.push_front(Entry {
-            engine,
+            format,
             kind,
             template: Arc::clone(template),
         });
@@ -353,10 +406,10 @@ impl<K: PartialEq> Context<'_, K> {
         kind: impl Into<Option<K>>,
         encode: impl FnOnce(&mut Self, &mut Template),
     ) -> Encoded {
-        let engine = self.service.engine;
+        let format = self.service.format;
         let kind = kind.into();
         if let Some(kind) = &kind
-            && let Some(template) = self.cache.use_again(engine, kind)
+            && let Some(template) = self.cache.use_again(format, kind)
         {
             return Encoded {
                 template,
@@ -367,7 +420,7 @@ impl<K: PartialEq> Context<'_, K> {
         encode(self, &mut template);
         let encoded = Encoded::new(template);
         if let Some(kind) = kind {
-            self.cache.insert(engine, kind, &encoded.template);
+            self.cache.insert(format, kind, &encoded.template);
         }
         encoded
     }
@@ -382,17 +435,17 @@ mod tests {
     use super::*;
 
     fn encoded(cache: &mut Cache<u32>, kind: u32, length: usize) -> bool {
-        encoded_of(cache, Engine::Quake3, kind, length)
+        encoded_of(cache, Format::Quake3, kind, length)
     }
 
-    fn encoded_of(cache: &mut Cache<u32>, engine: Engine, kind: u32, length: usize) -> bool {
+    fn encoded_of(cache: &mut Cache<u32>, format: Format, kind: u32, length: usize) -> bool {
         let mut is_encoded = false;
         let requester = Requester::new(
             ([192, 0, 2, 1], 9).into(),
             Instant::now(),
             Secret::new([7; 16]),
         );
-        let (status, service) = (&ServerStatus::default(), &Service::new(engine));
+        let (status, service) = (&ServerStatus::default(), &Service::new(format));
         let mut context = Context::new(status, service, &requester, cache);
         let encoded = context.template(kind, |_, template| {
             is_encoded = true;
@@ -440,7 +493,7 @@ mod tests {
     #[test]
     fn a_template_is_encoded_once_for_each_kind_and_service() {
         let mut templates = Cache::<u32>::default();
-        for of in [Engine::Quake3, Engine::Warsow] {
+        for of in [Format::Quake3, Format::QuakeWorld] {
             assert_eq!(
                 [3, 4, 3, 4].map(|kind| encoded_of(&mut templates, of, kind, 10)),
                 [true, true, false, false]

@@ -1,24 +1,79 @@
-//! A service: the protocol of a server, the engine that it imitates, and its options.
+//! A service: the format in which a status is served, and its options.
 
 use crate::game_key::GameKey;
 use crate::model::Rules;
-use crate::options::Engine;
 use crate::protocol::Protocol;
 
-/// A protocol to answer in: the [`Engine`] to imitate, and its options.
+/// The format in which a status is served: a protocol, and the keys and datagrams of its replies.
 ///
-/// A [`Protocol`] or an [`Engine`] converts to a service with default options. Functions that take
+/// Each format is that of one well-known implementation. Fields of the status that have no key in a
+/// format are not sent. Rules are written as they are, so that a server can add the keys of any
+/// other engine. `respond` of each protocol lists the keys, see
+/// [`quake3::respond`](crate::quake3::respond).
+///
+/// ```
+/// use queryport::{Format, Protocol};
+///
+/// assert_eq!(Format::Minecraft.protocol(), Protocol::GameSpy4);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// GameSpy v1, as UT99 writes it: answers in the order of the request, in datagrams of at most
+    /// 1,000 bytes. A row is never split. The end is `\queryid\N.M\final\`; N counts from 1 to 100
+    /// and starts again.
+    GameSpy1,
+    /// GameSpy v2: one datagram of at most 1,400 bytes, without a challenge; challenge requests get
+    /// no reply.
+    GameSpy2,
+    /// GameSpy v4 with the standard keys of GameSpy's own code, QR2.
+    GameSpy4,
+    /// GameSpy v4 of Minecraft: one datagram of any size; of players only the names.
+    Minecraft,
+    /// GameSpy v4 of Unreal Tournament 3: map, game class and others have numbered keys.
+    UnrealTournament3,
+    /// Quake 3, as ioquake3 writes it: player lines of score, ping and name. It sends no teams:
+    /// neither those of the status nor those of players.
+    Quake3,
+    /// Quake 3's sibling Quake 2: answers `status` with `print`, player lines of score, ping and
+    /// name, at most 1,384 bytes. Rules beyond 511 bytes of the infostring are left out, as there.
+    Quake2,
+    /// Quake 3's sibling QuakeWorld, with the replies of MVDSV: answers `status` with `n`, in
+    /// datagrams of at most 1,340 bytes of text. Rules beyond 511 bytes of the infostring are left
+    /// out, as there.
+    QuakeWorld,
+    /// UT2004, version 0x80.
+    Ut2004,
+}
+
+impl Format {
+    /// The protocol of the format.
+    pub const fn protocol(self) -> Protocol {
+        match self {
+            Self::GameSpy1 => Protocol::GameSpy1,
+            Self::GameSpy2 | Self::GameSpy4 | Self::Minecraft | Self::UnrealTournament3 => {
+                Protocol::GameSpy4
+            }
+            Self::Quake3 | Self::Quake2 | Self::QuakeWorld => Protocol::Quake3,
+            Self::Ut2004 => Protocol::Ut2004,
+        }
+    }
+}
+
+/// A protocol to answer in: the [`Format`] of replies, and its options.
+///
+/// A [`Protocol`] or a [`Format`] converts to a service with default options. Functions that take
 /// `impl Into<Service>` accept all three.
 ///
 /// ```
-/// use queryport::{Engine, Protocol, Service};
+/// use queryport::{Format, Protocol, Service};
 ///
 /// let quake3 = Service::from(Protocol::Quake3);
-/// let minecraft = Service::new(Engine::Minecraft).with_max_reply(8192);
+/// let minecraft = Service::new(Format::Minecraft).with_max_reply(8192);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Service {
-    pub(crate) engine: Engine,
+    pub(crate) format: Format,
     pub(crate) protocol_version: u32,
     pub(crate) max_reply: usize,
     pub(crate) max_datagrams: usize,
@@ -36,27 +91,19 @@ pub(crate) struct Properties {
 }
 
 impl Service {
-    /// The default options of an implementation.
-    pub const fn new(engine: Engine) -> Self {
-        let (protocol_version, max_reply) = match engine {
+    /// The default options of a format.
+    pub const fn new(format: Format) -> Self {
+        let protocol_version = match format {
+            Format::Quake2 => 34,
+            _ => 68,
+        };
+        let max_reply = match format {
+            Format::Quake3 | Format::Quake2 => 1396,
             // Eight datagrams: GameSpy's own code (QR2 SDK, qr2.c) sends no more.
-            Engine::Qr2
-            | Engine::UnrealTournament3
-            | Engine::Battlefield2
-            | Engine::GameSpy2
-            | Engine::Minecraft => (0, 11_200),
-            Engine::DarkPlaces => (3, 1396),
-            Engine::Warsow => (22, 1396),
-            Engine::SoldierOfFortune2 => (2004, 1396),
-            Engine::MedalOfHonor => (8, 1396),
-            Engine::Quake2 => (34, 1396),
-            Engine::QuakeWorld => (0, 11_200),
-            Engine::Ut2004 | Engine::KillingFloor => (0x80, usize::MAX),
-            Engine::Ut2003 => (0x79, usize::MAX),
-            _ => (68, 1396),
+            _ => 11_200,
         };
         Self {
-            engine,
+            format,
             protocol_version,
             max_reply,
             max_datagrams: 64,
@@ -66,19 +113,16 @@ impl Service {
         }
     }
 
-    /// The implementation that is imitated.
-    pub const fn engine(&self) -> Engine {
-        self.engine
+    /// The format of replies.
+    pub const fn format(&self) -> Format {
+        self.format
     }
 
     setters! {
-        /// Sets the protocol number of replies.
-        ///
-        /// - Quake 3: the number that masters filter by, if
-        ///   [`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version) is `None`.
-        ///   The default is 68 (Quake III Arena 1.32). DarkPlaces has 3, Medal of Honor 8, Warsow
-        ///   22, Quake 2 34, and Soldier of Fortune II 2004.
-        /// - UT2004: the version in every datagram; default 0x80, and 0x79 for UT2003.
+        /// Sets the protocol number of Quake 3's replies, by which masters filter. It is sent if
+        /// [`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version) is `None`. The
+        /// default is 68 (Quake III Arena 1.32), and 34 for Quake 2. DarkPlaces has 3, Medal of
+        /// Honor 8, Warsow 22.
         with_protocol_version(version: u32) protocol_version = version;
 
         /// Sets the maximum size of a reply, in bytes.
@@ -108,8 +152,7 @@ impl Service {
         /// (Deaod/UT2004, IpDrv/UdpGamespyQuery.uc). OpenSpy's master answers a reply that begins
         /// with `\echo\`, as GameSpy's own code and Unreal 227 write it (openspy-core,
         /// code/qr/server/v1/handle_echo.cpp). Replies here begin with `\echo_replay\`, as in UT99,
-        /// or with `\echoresponse\` for [`Engine::Qr1`], as in OpenMoHAA of 2023. No known program
-        /// reads these as a request.
+        /// which no known program reads as a request.
         with_echo() echo = true;
 
         /// Lets clients of GameSpy v1 read properties of the level and of the game by name.
@@ -126,20 +169,20 @@ impl Service {
     }
 }
 
-impl From<Engine> for Service {
-    fn from(engine: Engine) -> Self {
-        Self::new(engine)
+impl From<Format> for Service {
+    fn from(format: Format) -> Self {
+        Self::new(format)
     }
 }
 
-/// The best-known implementation of a protocol.
+/// The format of the best-known implementation of a protocol.
 impl From<Protocol> for Service {
     fn from(protocol: Protocol) -> Self {
         Self::new(match protocol {
-            Protocol::GameSpy1 => Engine::Unreal,
-            Protocol::GameSpy4 => Engine::Qr2,
-            Protocol::Quake3 => Engine::Quake3,
-            Protocol::Ut2004 => Engine::Ut2004,
+            Protocol::GameSpy1 => Format::GameSpy1,
+            Protocol::GameSpy4 => Format::GameSpy4,
+            Protocol::Quake3 => Format::Quake3,
+            Protocol::Ut2004 => Format::Ut2004,
         })
     }
 }
@@ -149,31 +192,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_engine_has_its_protocol_number_and_size_of_a_reply() {
-        let any_size = usize::MAX;
-        for (engine, protocol_version, max_reply) in [
-            (Engine::Unreal, 68, 1396),
-            (Engine::Qr1, 68, 1396),
-            (Engine::Qr2, 0, 11_200),
-            (Engine::UnrealTournament3, 0, 11_200),
-            (Engine::Battlefield2, 0, 11_200),
-            (Engine::GameSpy2, 0, 11_200),
-            (Engine::Minecraft, 0, 11_200),
-            (Engine::Quake3, 68, 1396),
-            (Engine::DarkPlaces, 3, 1396),
-            (Engine::Warsow, 22, 1396),
-            (Engine::SoldierOfFortune2, 2004, 1396),
-            (Engine::MedalOfHonor, 8, 1396),
-            (Engine::Quake2, 34, 1396),
-            (Engine::QuakeWorld, 0, 11_200),
-            (Engine::Ut2004, 0x80, any_size),
-            (Engine::Ut2003, 0x79, any_size),
-            (Engine::KillingFloor, 0x80, any_size),
-        ] {
-            let service = Service::new(engine);
-            assert_eq!(service.protocol_version, protocol_version, "{engine:?}");
-            assert_eq!(service.max_reply, max_reply, "{engine:?}");
-            assert_eq!(service.max_datagrams, 64, "{engine:?}");
+    fn a_protocol_has_a_format_of_its_own() {
+        for protocol in Protocol::ALL {
+            assert_eq!(Service::from(protocol).format().protocol(), protocol);
         }
     }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use queryport::serve::Responder;
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{
-    Dialect, Engine, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service,
+    Dialect, Format, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service,
     ToStatus, gamespy1, gamespy4, quake3, ut2004,
 };
 
@@ -312,10 +312,10 @@ fn keys_by_id() {
     status.rules = (0..40)
         .map(|n| (format!("sv_rule{n}"), "value of a rule"))
         .collect();
-    let service = Service::new(Engine::Battlefield2);
+    let service = Service::new(Format::GameSpy2);
     let responder = Responder::new(service, status, Secret::new([5; 16]), now).with_guard(None);
     let responder = RefCell::new(responder);
-    case("battlefield 2: a reply with one key by its id", || {
+    case("gamespy2: a reply with one key by its id", || {
         let mut responder = responder.borrow_mut();
         let from = SocketAddr::from(([203, 0, 113, 9], 9));
         responder.handle_datagram(now, from, b"\xfe\xfd\0\x01\x02\x03\x04\x01\x0c\0\0");
@@ -366,11 +366,11 @@ pub fn run() {
         Protocol::GameSpy4.into(),
         b"\xfe\xfd\x09\x01\x02\x03\x04",
     );
-    let battlefield_2 = Service::new(Engine::Battlefield2);
+    let gamespy2 = Service::new(Format::GameSpy2);
     forged(
-        "battlefield 2",
-        battlefield_2,
-        b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01",
+        "gamespy2",
+        gamespy2,
+        b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff",
     );
     forged(
         "quake3",

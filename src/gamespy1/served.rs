@@ -1,16 +1,7 @@
 //! How the imitated engines write their replies: one row each.
 
-use super::engines::{Profile, UNKNOWN, UNREAL};
-use crate::options::Engine;
-
-/// The order in which commands are answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CommandOrder {
-    /// As in the request.
-    Request,
-    /// The order of a fixed table: the server searches the request for each command.
-    Table,
-}
+use super::engines::{Profile, UNREAL};
+use crate::service::Format;
 
 /// Where the end mark is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +15,6 @@ pub(crate) enum EndMark {
 pub(crate) struct ReplyForm {
     /// The maximum size of a datagram, in bytes, the trailer included.
     pub(crate) max_datagram: usize,
-    pub(crate) order: CommandOrder,
     pub(crate) end_mark: EndMark,
     /// The number to write, given the number of the request.
     pub(crate) reply_number: fn(u64) -> u64,
@@ -40,7 +30,6 @@ pub(crate) struct ReplyForm {
 /// UT99's script UdpServerQuery 1.5.2.
 static UNREAL_REPLY: ReplyForm = ReplyForm {
     max_datagram: 1000,
-    order: CommandOrder::Request,
     end_mark: EndMark::AfterNumber,
     reply_number: |request| (request.saturating_sub(1) % 100).saturating_add(1),
     echo_key: "echo_replay",
@@ -49,23 +38,8 @@ static UNREAL_REPLY: ReplyForm = ReplyForm {
     usual_profile: &UNREAL,
 };
 
-/// GameSpy's own code (openmoh/openmohaa, code/gamespy/sv_gqueryreporting.c).
-static QR1_REPLY: ReplyForm = ReplyForm {
-    max_datagram: 1349,
-    order: CommandOrder::Table,
-    end_mark: EndMark::BeforeNumber,
-    reply_number: |request| request.saturating_add(1),
-    echo_key: "echoresponse",
-    info_has_versions: false,
-    has_team_rows: true,
-    usual_profile: &UNKNOWN,
-};
-
 impl ReplyForm {
-    pub(crate) const fn of(engine: Engine) -> &'static Self {
-        match engine {
-            Engine::Qr1 => &QR1_REPLY,
-            _ => &UNREAL_REPLY,
-        }
+    pub(crate) const fn of(_: Format) -> &'static Self {
+        &UNREAL_REPLY
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::from_status::{BASIC, INFO, Sections, VERSIONS, player_property, property, put_text};
-use super::served::{CommandOrder, EndMark, ReplyForm};
+use super::served::{EndMark, ReplyForm};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
 use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
@@ -74,7 +74,7 @@ pub(crate) fn respond_from_templates(
     let Context {
         service, requester, ..
     } = *context;
-    let form = ReplyForm::of(service.engine);
+    let form = ReplyForm::of(service.format);
     let kind = match Keeping::of(request, service) {
         Keeping::NoReply => return None,
         Keeping::NotKept => None,
@@ -200,26 +200,7 @@ const SECTIONS: [Command<'_>; 4] = [
     Command::Players,
 ];
 
-/// The commands that GameSpy's own code searches in a request, in this order.
-///
-/// It does not know the commands between `packets` and `echo`, and between `echo` and `secure`
-/// (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
-const TABLE: &[Command<'_>] = &[
-    Command::Basic,
-    Command::Info,
-    Command::Rules,
-    Command::Players,
-    Command::Status,
-    Command::Packets,
-    Command::Teams,
-    Command::Echo(b""),
-    Command::LevelProperty(b""),
-    Command::GameProperty(b""),
-    Command::PlayerProperty(b""),
-    Command::Secure(b""),
-];
-
-/// The commands to answer, in the order of the answers.
+/// The commands to answer, in the order of the request.
 ///
 /// Each command and each property is answered once. Otherwise one request would cause 31 full
 /// replies. GameSpy's own code also answers a command once, because it searches the request for
@@ -229,18 +210,9 @@ fn commands_to_answer<'a>(
     request: &Request<'a>,
     service: &Service,
 ) -> impl Iterator<Item = Command<'a>> {
-    // Only one of the two has commands: their iterators have different types.
-    let (table, in_order) = match ReplyForm::of(service.engine).order {
-        CommandOrder::Table => (TABLE, Request::new(&[])),
-        CommandOrder::Request => (&[][..], *request),
-    };
-    let table = table.iter();
-    let found = table.filter_map(|known| Some((known.name(), request.find(known.name())?)));
-    let listed = in_order.commands();
-    let listed = listed.map(|command| (command.name(), command.value()));
     let mut seen = SeenCommands::default();
-    found.chain(listed).filter_map(move |(name, value)| {
-        let command = Command::known(name, value)?;
+    request.commands().filter_map(move |command| {
+        let command = Command::known(command.name(), command.value())?;
         let is_new = seen.insert(command);
         (is_new && is_answered(command, service)).then_some(command)
     })
@@ -345,7 +317,7 @@ fn encode(
     let Context {
         status, service, ..
     } = *context;
-    let form = ReplyForm::of(service.engine);
+    let form = ReplyForm::of(service.format);
     let sections = || Sections::new(status, form);
     let properties = service.properties.as_ref();
     match command {

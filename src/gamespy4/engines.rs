@@ -1,8 +1,7 @@
 //! The differences between engines: one row each, with its sources.
 //!
-//! A row lists the keys in the order in which the engine's server writes them. Reading and writing
-//! take the same row: see [`Access`]. Of several keys of one field, the first with a value counts;
-//! for yes and no, a single yes is enough.
+//! A row lists the keys in the order in which the engine's server writes them. Of several keys of
+//! one field, the first with a value counts; for yes and no, a single yes is enough.
 //!
 //! "Captures" are the replies in github.com/Austinb/GameQ, tests/Protocols/Providers.
 
@@ -38,13 +37,11 @@ keys! {
     EqualModRequired = "equalModRequired",
     FragLimit = "fraglimit",
     GameId = "game_id",
-    GameMode = "gamemode",
     GameName = "gamename",
     GameType = "gametype",
     GameVariant = "gamevariant",
     GameVer = "gamever",
     GsGameName = "gsgamename",
-    HostIp = "hostip",
     HostName = "hostname",
     HostPort = "hostport",
     IsDedicated = "isdedicated",
@@ -132,30 +129,6 @@ enum Mark {
 pub(super) struct Entry {
     pub(super) key: Key,
     pub(super) field: Field,
-    pub(super) access: Access,
-    /// The value that is written if neither the status nor its rules have one.
-    #[cfg_attr(
-        not(feature = "serve"),
-        allow(dead_code, reason = "only a server writes it")
-    )]
-    pub(super) default: Option<&'static str>,
-    /// Whether a boolean is written as `True` or `False`, not as a digit.
-    #[cfg_attr(
-        not(feature = "serve"),
-        allow(dead_code, reason = "only a server writes it")
-    )]
-    pub(super) is_word: bool,
-}
-
-/// Whether a key is read, written or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    Both,
-    /// Only read: servers other than the imitated one send it.
-    Read,
-    /// Only written: in a received reply, the key means something else, or has no field in the
-    /// model.
-    Write,
 }
 
 /// The meaning of a key: a field of the status, and the form of its value.
@@ -202,30 +175,10 @@ pub(super) enum Field {
     FirstTeam,
     /// The name of team 2.
     SecondTeam,
-    /// No field: the value comes from the rules.
-    Rule,
 }
 
 impl Field {
-    pub(super) const COUNT: usize = Self::Rule as usize + 1;
-
-    /// Whether the value is a text: a part of it still means something, unlike a part of a number.
-    #[cfg(feature = "serve")]
-    pub(super) const fn is_text(self) -> bool {
-        matches!(
-            self,
-            Self::Name
-                | Self::Title
-                | Self::Map
-                | Self::Game
-                | Self::ModName
-                | Self::Software
-                | Self::GameType
-                | Self::MutatorNames
-                | Self::FirstTeam
-                | Self::SecondTeam
-        )
-    }
+    pub(super) const COUNT: usize = Self::SecondTeam as usize + 1;
 }
 
 /// A column of the players.
@@ -233,12 +186,6 @@ impl Field {
 pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) field: PlayerField,
-    /// The value that is written if the player has none; `None` for a column that is only read.
-    #[cfg_attr(
-        not(feature = "serve"),
-        allow(dead_code, reason = "only a server writes it")
-    )]
-    pub(super) default: Option<u8>,
 }
 
 /// The meaning of a column.
@@ -249,82 +196,18 @@ pub(super) enum PlayerField {
     Score,
     Ping,
     Team,
-    /// Whether the player is a bot. Written if that is known for any player.
+    /// Whether the player is a bot.
     Bot,
     /// No field of the model.
     Extra,
 }
 
-/// A key that is read and written.
-const fn both(key: Key, field: Field) -> Entry {
-    Entry {
-        key,
-        field,
-        access: Access::Both,
-        default: None,
-        is_word: false,
-    }
+const fn entry(key: Key, field: Field) -> Entry {
+    Entry { key, field }
 }
 
-/// A key that is only read.
-const fn read(key: Key, field: Field) -> Entry {
-    Entry {
-        access: Access::Read,
-        ..both(key, field)
-    }
-}
-
-/// A key that is only written.
-const fn written(key: Key, field: Field) -> Entry {
-    Entry {
-        access: Access::Write,
-        ..both(key, field)
-    }
-}
-
-impl Entry {
-    /// The key with a value that is written if there is no other.
-    const fn or(self, default: &'static str) -> Self {
-        Self {
-            default: Some(default),
-            ..self
-        }
-    }
-
-    /// The key of a boolean that is written as a word.
-    const fn in_words(self) -> Self {
-        Self {
-            is_word: true,
-            ..self
-        }
-    }
-
-    pub(super) fn is_read(&self) -> bool {
-        self.access != Access::Write
-    }
-
-    #[cfg(feature = "serve")]
-    pub(super) fn is_written(&self) -> bool {
-        self.access != Access::Read
-    }
-}
-
-/// A column that is read and written.
-const fn column(name: &'static str, field: PlayerField, default: u8) -> Column {
-    Column {
-        name,
-        field,
-        default: Some(default),
-    }
-}
-
-/// A column that is only read.
-const fn read_column(name: &'static str, field: PlayerField) -> Column {
-    Column {
-        name,
-        field,
-        default: None,
-    }
+const fn column(name: &'static str, field: PlayerField) -> Column {
+    Column { name, field }
 }
 
 impl Profile {
@@ -353,34 +236,8 @@ impl Profile {
     /// The field that is read from this key.
     pub(super) fn field_of(&self, key: Key) -> Option<Field> {
         let mut entries = self.entries();
-        let entry = entries.find(|entry| entry.key == key && entry.is_read());
+        let entry = entries.find(|entry| entry.key == key);
         entry.map(|entry| entry.field)
-    }
-
-    /// Whether this pair is the mark of an engine with other keys. A reply with it would be read by
-    /// the row of that engine.
-    #[cfg(feature = "serve")]
-    pub(super) fn is_foreign_mark(&self, key: Key, value: &[u8]) -> bool {
-        let mut pair = Known::new();
-        pair.insert(key.as_str().as_bytes(), value);
-        if self.has_mark_in(&pair) {
-            return false;
-        }
-        let is_of_other =
-            |profile: &Self| profile.has_mark_in(&pair) && profile.has_other_keys(self);
-        PROFILES.into_iter().any(is_of_other)
-    }
-
-    /// Whether one of these keys is a mark of the profile.
-    #[cfg(feature = "serve")]
-    fn has_mark_in(&self, known: &Known<'_>) -> bool {
-        self.marks.iter().any(|mark| mark.is_in_keys(known))
-    }
-
-    #[cfg(feature = "serve")]
-    fn has_other_keys(&self, other: &Self) -> bool {
-        let keys = self.entries().map(|entry| entry.key);
-        !keys.eq(other.entries().map(|entry| entry.key))
     }
 
     /// The meaning of a column.
@@ -394,14 +251,6 @@ impl Mark {
     fn is_in(&self, form: Form, known: &Known<'_>) -> bool {
         match self {
             Self::Form(layout) => form == *layout,
-            Self::Keys(_) | Self::Prefix(..) => self.is_in_keys(known),
-        }
-    }
-
-    /// Whether the mark is a key, and one of these.
-    fn is_in_keys(&self, known: &Known<'_>) -> bool {
-        match self {
-            Self::Form(_) => false,
             Self::Keys(keys) => keys.iter().any(|key| known.get(*key).is_some()),
             Self::Prefix(key, prefix) => {
                 let start = known.get(*key).and_then(|value| value.get(..prefix.len()));
@@ -412,7 +261,7 @@ impl Mark {
 }
 
 /// All profiles with marks. The most specific come first.
-pub(super) static PROFILES: [&Profile; 12] = [
+static PROFILES: [&Profile; 12] = [
     &MINECRAFT,
     &JUST_CAUSE_2,
     &UNREAL_TOURNAMENT_3,
@@ -427,33 +276,31 @@ pub(super) static PROFILES: [&Profile; 12] = [
     &GAMESPY_2,
 ];
 
-/// The columns of GameSpy's own code, with this value for a player without a team.
-const fn columns(no_team: u8) -> [Column; 8] {
-    [
-        column("player_", PlayerField::Name, b' '),
-        column("score_", PlayerField::Score, b'0'),
-        column("ping_", PlayerField::Ping, b'0'),
-        column("team_", PlayerField::Team, no_team),
-        column("deaths_", PlayerField::Extra, b'0'),
-        column("pid_", PlayerField::Extra, b'0'),
-        read_column("kills_", PlayerField::Score),
-        read_column("AIBot_", PlayerField::Bot),
-    ]
-}
+/// The columns of GameSpy's own code.
+const COLUMNS: [Column; 8] = [
+    column("player_", PlayerField::Name),
+    column("score_", PlayerField::Score),
+    column("ping_", PlayerField::Ping),
+    column("team_", PlayerField::Team),
+    column("deaths_", PlayerField::Extra),
+    column("pid_", PlayerField::Extra),
+    column("kills_", PlayerField::Score),
+    column("AIBot_", PlayerField::Bot),
+];
 
 /// The keys that most engines have with one meaning (QR2 SDK, qr2regkeys.c).
 const USUAL: &[Entry] = &[
-    read(Key::HostName, Field::Name),
-    read(Key::GameName, Field::Game),
-    read(Key::GameVer, Field::Version),
-    read(Key::MapName, Field::Map),
-    read(Key::GameType, Field::GameType),
-    read(Key::HostPort, Field::GamePort),
-    read(Key::NumPlayers, Field::Players),
-    read(Key::MaxPlayers, Field::MaxPlayers),
-    read(Key::Password, Field::Password),
-    read(Key::Dedicated, Field::Dedicated),
-    read(Key::SvPunkbuster, Field::AntiCheat),
+    entry(Key::HostName, Field::Name),
+    entry(Key::GameName, Field::Game),
+    entry(Key::GameVer, Field::Version),
+    entry(Key::MapName, Field::Map),
+    entry(Key::GameType, Field::GameType),
+    entry(Key::HostPort, Field::GamePort),
+    entry(Key::NumPlayers, Field::Players),
+    entry(Key::MaxPlayers, Field::MaxPlayers),
+    entry(Key::Password, Field::Password),
+    entry(Key::Dedicated, Field::Dedicated),
+    entry(Key::SvPunkbuster, Field::AntiCheat),
 ];
 
 /// The values of a row that sets nothing itself: QR2's standard keys.
@@ -466,7 +313,7 @@ const DEFAULT: Profile = Profile {
     ),
     usual: USUAL,
     own: &[],
-    columns: &columns(b'0'),
+    columns: &COLUMNS,
     first_team: 1,
     team_score: "score_t",
     unmodified: &[],
@@ -476,22 +323,22 @@ const DEFAULT: Profile = Profile {
 
 /// Every key that has the same meaning wherever it is known, and no others. Colour codes stay in
 /// the texts.
-pub(super) static UNKNOWN: Profile = Profile {
+static UNKNOWN: Profile = Profile {
     name: "other engines",
     own: &[
-        read(Key::Map, Field::Map),
-        read(Key::GameId, Field::Game),
-        read(Key::ModName, Field::ModName),
-        read(Key::Mod, Field::ModName),
-        read(Key::Version, Field::Version),
-        read(Key::EngineVersion, Field::Version),
-        read(Key::MinNetVersion, Field::ProtocolVersion),
-        read(Key::UnrealIsDedicated, Field::Dedicated),
-        read(Key::AntiCheat, Field::AntiCheat),
-        read(Key::SvBattleye, Field::AntiCheat),
-        read(Key::TimeLimit, Field::TimeLimit),
-        read(Key::ScoreLimit, Field::ScoreLimit),
-        read(Key::FragLimit, Field::ScoreLimit),
+        entry(Key::Map, Field::Map),
+        entry(Key::GameId, Field::Game),
+        entry(Key::ModName, Field::ModName),
+        entry(Key::Mod, Field::ModName),
+        entry(Key::Version, Field::Version),
+        entry(Key::EngineVersion, Field::Version),
+        entry(Key::MinNetVersion, Field::ProtocolVersion),
+        entry(Key::UnrealIsDedicated, Field::Dedicated),
+        entry(Key::AntiCheat, Field::AntiCheat),
+        entry(Key::SvBattleye, Field::AntiCheat),
+        entry(Key::TimeLimit, Field::TimeLimit),
+        entry(Key::ScoreLimit, Field::ScoreLimit),
+        entry(Key::FragLimit, Field::ScoreLimit),
     ],
     source: "the standard keys of GameSpy's own code (QR2 SDK, qr2regkeys.c)",
     ..DEFAULT
@@ -499,7 +346,7 @@ pub(super) static UNKNOWN: Profile = Profile {
 
 /// Unreal Tournament 3: numbered keys, see [`ut3`](super::ut3). `mapname` is a list of all
 /// properties, and never the map.
-pub(super) static UNREAL_TOURNAMENT_3: Profile = Profile {
+static UNREAL_TOURNAMENT_3: Profile = Profile {
     name: "Unreal Tournament 3",
     marks: &[
         Mark::Keys(&[
@@ -520,31 +367,28 @@ pub(super) static UNREAL_TOURNAMENT_3: Profile = Profile {
     ],
     usual: &[],
     own: &[
-        both(Key::HostName, Field::Name).or(""),
-        both(Key::HostPort, Field::GamePort),
-        both(Key::NumPlayers, Field::People).or("0"),
-        both(Key::MaxPlayers, Field::MaxPlayers).or("0"),
-        written(Key::GameMode, Field::Rule).or("openplaying"),
-        written(Key::MapName, Field::Map),
-        read(Key::OwningPlayerName, Field::Name),
-        both(Key::UnrealIsDedicated, Field::Dedicated).in_words(),
-        both(Key::EngineVersion, Field::Version),
-        both(Key::MinNetVersion, Field::ProtocolVersion),
-        both(Key::UnrealPassword, Field::Password),
-        read(Key::UnrealDedicated, Field::Dedicated),
-        both(Key::UnrealMap, Field::Map),
-        both(Key::UnrealClass, Field::GameType),
-        read(Key::UnrealServer, Field::Name),
-        both(Key::UnrealBots, Field::BotCount),
-        both(Key::UnrealGoalScore, Field::ScoreLimit),
-        both(Key::UnrealTimeLimit, Field::TimeLimitInMinutes),
-        both(Key::UnrealVac, Field::AntiCheat),
-        both(Key::UnrealMutatorBits, Field::MutatorBits),
-        both(Key::UnrealMutators, Field::MutatorNames),
-        read(Key::UnrealMutatorClasses, Field::MutatorClasses),
+        entry(Key::HostName, Field::Name),
+        entry(Key::HostPort, Field::GamePort),
+        entry(Key::NumPlayers, Field::People),
+        entry(Key::MaxPlayers, Field::MaxPlayers),
+        entry(Key::OwningPlayerName, Field::Name),
+        entry(Key::UnrealIsDedicated, Field::Dedicated),
+        entry(Key::EngineVersion, Field::Version),
+        entry(Key::MinNetVersion, Field::ProtocolVersion),
+        entry(Key::UnrealPassword, Field::Password),
+        entry(Key::UnrealDedicated, Field::Dedicated),
+        entry(Key::UnrealMap, Field::Map),
+        entry(Key::UnrealClass, Field::GameType),
+        entry(Key::UnrealServer, Field::Name),
+        entry(Key::UnrealBots, Field::BotCount),
+        entry(Key::UnrealGoalScore, Field::ScoreLimit),
+        entry(Key::UnrealTimeLimit, Field::TimeLimitInMinutes),
+        entry(Key::UnrealVac, Field::AntiCheat),
+        entry(Key::UnrealMutatorBits, Field::MutatorBits),
+        entry(Key::UnrealMutators, Field::MutatorNames),
+        entry(Key::UnrealMutatorClasses, Field::MutatorClasses),
     ],
-    // Team 0 is red. A player without a team has an empty value (capture).
-    columns: &columns(b' '),
+    // Team 0 is red.
     first_team: 0,
     has_nameless_bots: true,
     source: "captures; UTGameSettingsCommon.uc; GameQ, issue 90",
@@ -553,7 +397,7 @@ pub(super) static UNREAL_TOURNAMENT_3: Profile = Profile {
 
 /// Battlefield 2, Project Reality and other modifications. `bf2_bots` shows only whether there are
 /// bots, not their number.
-pub(super) static BATTLEFIELD_2: Profile = BATTLEFIELD;
+static BATTLEFIELD_2: Profile = BATTLEFIELD;
 
 const BATTLEFIELD: Profile = Profile {
     name: "Battlefield 2",
@@ -578,14 +422,14 @@ const BATTLEFIELD: Profile = Profile {
         bot_count: Key::Bf2CoopBotCount,
     }),
     columns: &[
-        column("player_", PlayerField::Name, b' '),
-        column("score_", PlayerField::Score, b'0'),
-        column("ping_", PlayerField::Ping, b'0'),
-        column("team_", PlayerField::Team, b'0'),
-        column("deaths_", PlayerField::Extra, b'0'),
-        column("pid_", PlayerField::Extra, b'0'),
-        column("skill_", PlayerField::Extra, b'0'),
-        column("AIBot_", PlayerField::Bot, b'0'),
+        column("player_", PlayerField::Name),
+        column("score_", PlayerField::Score),
+        column("ping_", PlayerField::Ping),
+        column("team_", PlayerField::Team),
+        column("deaths_", PlayerField::Extra),
+        column("pid_", PlayerField::Extra),
+        column("skill_", PlayerField::Extra),
+        column("AIBot_", PlayerField::Bot),
     ],
     unmodified: &["bf2"],
     source: "captures; github.com/realitymod/PRMasterServer, Data/GameServer.cs",
@@ -632,29 +476,28 @@ struct BattlefieldKeys {
 }
 
 /// The keys of Battlefield 2 and 2142, in the order of the wire.
-const fn battlefield(own: BattlefieldKeys) -> [Entry; 21] {
+const fn battlefield(own: BattlefieldKeys) -> [Entry; 20] {
     [
-        both(Key::HostName, Field::Name).or(""),
-        both(Key::GameName, Field::Game),
-        both(Key::GameVer, Field::Version),
-        both(Key::MapName, Field::Map),
-        both(Key::GameType, Field::GameType),
-        both(Key::GameVariant, Field::ModName),
-        both(Key::NumPlayers, Field::Players).or("0"),
-        both(Key::MaxPlayers, Field::MaxPlayers).or("0"),
-        written(Key::GameMode, Field::Rule).or("openplaying"),
-        both(Key::Password, Field::Password),
-        both(Key::TimeLimit, Field::TimeLimitInSeconds),
-        both(Key::HostPort, Field::GamePort),
-        both(own.dedicated, Field::Dedicated),
-        both(own.anti_cheat, Field::AntiCheat),
-        both(own.score_limit, Field::ScoreLimit),
-        both(own.first_team, Field::FirstTeam),
-        both(own.second_team, Field::SecondTeam),
-        both(own.has_bots, Field::HasBots),
-        both(own.private_slots, Field::PrivateSlots),
-        both(own.bot_count, Field::BotCount),
-        read(Key::SvPunkbuster, Field::AntiCheat),
+        entry(Key::HostName, Field::Name),
+        entry(Key::GameName, Field::Game),
+        entry(Key::GameVer, Field::Version),
+        entry(Key::MapName, Field::Map),
+        entry(Key::GameType, Field::GameType),
+        entry(Key::GameVariant, Field::ModName),
+        entry(Key::NumPlayers, Field::Players),
+        entry(Key::MaxPlayers, Field::MaxPlayers),
+        entry(Key::Password, Field::Password),
+        entry(Key::TimeLimit, Field::TimeLimitInSeconds),
+        entry(Key::HostPort, Field::GamePort),
+        entry(own.dedicated, Field::Dedicated),
+        entry(own.anti_cheat, Field::AntiCheat),
+        entry(own.score_limit, Field::ScoreLimit),
+        entry(own.first_team, Field::FirstTeam),
+        entry(own.second_team, Field::SecondTeam),
+        entry(own.has_bots, Field::HasBots),
+        entry(own.private_slots, Field::PrivateSlots),
+        entry(own.bot_count, Field::BotCount),
+        entry(Key::SvPunkbuster, Field::AntiCheat),
     ]
 }
 
@@ -664,11 +507,11 @@ static CRYSIS: Profile = Profile {
     name: "Crysis, Crysis Wars",
     marks: &[Mark::Keys(&[Key::Dx10])],
     own: &[
-        read(Key::TimeLimit, Field::TimeLimitInMinutes),
-        read(Key::AntiCheat, Field::AntiCheat),
-        read(Key::ModName, Field::ModName),
-        read(Key::TimeLeft, Field::TimeLeft),
-        read(Key::FragLimit, Field::ScoreLimit),
+        entry(Key::TimeLimit, Field::TimeLimitInMinutes),
+        entry(Key::AntiCheat, Field::AntiCheat),
+        entry(Key::ModName, Field::ModName),
+        entry(Key::TimeLeft, Field::TimeLeft),
+        entry(Key::FragLimit, Field::ScoreLimit),
     ],
     source: "captures of Crysis, Crysiswars and Crysis2",
     ..DEFAULT
@@ -679,10 +522,10 @@ static ARMA: Profile = Profile {
     name: "Arma",
     marks: &[Mark::Keys(&[Key::SvBattleye, Key::EqualModRequired])],
     own: &[
-        read(Key::TimeLimit, Field::TimeLimit),
-        read(Key::Mod, Field::ModName),
-        read(Key::SvBattleye, Field::AntiCheat),
-        read(Key::FragLimit, Field::ScoreLimit),
+        entry(Key::TimeLimit, Field::TimeLimit),
+        entry(Key::Mod, Field::ModName),
+        entry(Key::SvBattleye, Field::AntiCheat),
+        entry(Key::FragLimit, Field::ScoreLimit),
     ],
     source: "captures of Arma and Arma2oa",
     ..DEFAULT
@@ -693,8 +536,8 @@ static STALKER: Profile = Profile {
     name: "S.T.A.L.K.E.R.",
     marks: &[Mark::Keys(&[Key::DamageBlockTime])],
     own: &[
-        read(Key::FragLimit, Field::ScoreLimit),
-        read(Key::TimeLimit, Field::TimeLimitInMinutes),
+        entry(Key::FragLimit, Field::ScoreLimit),
+        entry(Key::TimeLimit, Field::TimeLimitInMinutes),
     ],
     team_score: "t_score_t",
     source: "github.com/OpenXRay/xray-16, src/xrGameSpy/GameSpy_QR2.cpp, \
@@ -706,7 +549,7 @@ static STALKER: Profile = Profile {
 static JUST_CAUSE_2: Profile = Profile {
     name: "Just Cause 2",
     marks: &[Mark::Form(Form::JustCause2)],
-    own: &[read(Key::Version, Field::Version)],
+    own: &[entry(Key::Version, Field::Version)],
     columns: &[],
     source: "captures of Justcause2",
     ..DEFAULT
@@ -714,7 +557,7 @@ static JUST_CAUSE_2: Profile = Profile {
 
 /// Minecraft's query port: Mojang's server, Bukkit's family, proxies, PocketMine's family. No
 /// teams; of players only the names.
-pub(super) static MINECRAFT: Profile = Profile {
+static MINECRAFT: Profile = Profile {
     name: "Minecraft",
     marks: &[
         Mark::Form(Form::MinecraftFull),
@@ -724,19 +567,18 @@ pub(super) static MINECRAFT: Profile = Profile {
     style: minecraft::STYLE,
     usual: &[],
     own: &[
-        both(Key::HostName, Field::Title).or(""),
-        both(Key::GameType, Field::GameType).or("SMP"),
-        both(Key::GameId, Field::Game).or("MINECRAFT"),
-        both(Key::Version, Field::Version).or(""),
-        both(Key::Plugins, Field::Software).or(""),
-        both(Key::Map, Field::Map).or("world"),
-        both(Key::NumPlayers, Field::Players).or("0"),
-        both(Key::MaxPlayers, Field::MaxPlayers).or("0"),
-        both(Key::HostPort, Field::GamePort).or("25565"),
-        written(Key::HostIp, Field::Rule).or("0.0.0.0"),
-        read(Key::ServerEngine, Field::ModName),
+        entry(Key::HostName, Field::Title),
+        entry(Key::GameType, Field::GameType),
+        entry(Key::GameId, Field::Game),
+        entry(Key::Version, Field::Version),
+        entry(Key::Plugins, Field::Software),
+        entry(Key::Map, Field::Map),
+        entry(Key::NumPlayers, Field::Players),
+        entry(Key::MaxPlayers, Field::MaxPlayers),
+        entry(Key::HostPort, Field::GamePort),
+        entry(Key::ServerEngine, Field::ModName),
     ],
-    columns: &[column("player_", PlayerField::Name, b' ')],
+    columns: &[column("player_", PlayerField::Name)],
     source: "captures; Krypton and Velocity (GS4QueryHandler); PocketMine-MP (QueryInfo.php)",
     ..DEFAULT
 };
@@ -779,7 +621,7 @@ static FEAR: Profile = Profile {
 
 /// GameSpy v2, and every server that is queried in it: Halo, F.E.A.R., SWAT 4, Hidden & Dangerous
 /// 2. Halo's players have the teams 0 and 1, so its rows, red and blue, count from 0.
-pub(super) static GAMESPY_2: Profile = GAMESPY;
+static GAMESPY_2: Profile = GAMESPY;
 
 const GAMESPY: Profile = Profile {
     name: "GameSpy v2",
@@ -792,29 +634,28 @@ const GAMESPY: Profile = Profile {
 };
 
 /// The keys of GameSpy v2, with this meaning of the time limit.
-const fn gamespy_2(time_limit: Field) -> [Entry; 21] {
+const fn gamespy_2(time_limit: Field) -> [Entry; 20] {
     [
-        both(Key::HostName, Field::Name).or(""),
-        both(Key::GameName, Field::Game),
-        read(Key::GsGameName, Field::Game),
-        read(Key::GameId, Field::Game),
-        both(Key::GameVer, Field::Version),
-        both(Key::HostPort, Field::GamePort),
-        both(Key::MaxPlayers, Field::MaxPlayers).or("0"),
-        both(Key::Password, Field::Password),
-        both(Key::MapName, Field::Map),
-        read(Key::Map, Field::Map),
-        both(Key::Dedicated, Field::Dedicated),
-        read(Key::IsDedicated, Field::Dedicated),
-        written(Key::GameMode, Field::Rule).or("openplaying"),
-        both(Key::NumPlayers, Field::Players).or("0"),
-        both(Key::GameType, Field::GameType),
-        read(Key::ModName, Field::ModName),
-        read(Key::Mod, Field::ModName),
-        read(Key::TimeLimit, time_limit),
-        both(Key::FragLimit, Field::ScoreLimit),
-        both(Key::Punkbuster, Field::AntiCheat),
-        read(Key::SvPunkbuster, Field::AntiCheat),
+        entry(Key::HostName, Field::Name),
+        entry(Key::GameName, Field::Game),
+        entry(Key::GsGameName, Field::Game),
+        entry(Key::GameId, Field::Game),
+        entry(Key::GameVer, Field::Version),
+        entry(Key::HostPort, Field::GamePort),
+        entry(Key::MaxPlayers, Field::MaxPlayers),
+        entry(Key::Password, Field::Password),
+        entry(Key::MapName, Field::Map),
+        entry(Key::Map, Field::Map),
+        entry(Key::Dedicated, Field::Dedicated),
+        entry(Key::IsDedicated, Field::Dedicated),
+        entry(Key::NumPlayers, Field::Players),
+        entry(Key::GameType, Field::GameType),
+        entry(Key::ModName, Field::ModName),
+        entry(Key::Mod, Field::ModName),
+        entry(Key::TimeLimit, time_limit),
+        entry(Key::FragLimit, Field::ScoreLimit),
+        entry(Key::Punkbuster, Field::AntiCheat),
+        entry(Key::SvPunkbuster, Field::AntiCheat),
     ]
 }
 
@@ -868,7 +709,7 @@ mod tests {
     fn minecrafts_row_has_the_keys_that_end_a_value() {
         let is_known = |key: &&str| {
             let is_in_row = MINECRAFT.entries().any(|other| other.key.as_str() == *key);
-            is_in_row || *key == "whitelist"
+            is_in_row || ["hostip", "whitelist"].contains(key)
         };
         assert!(minecraft::KEYS.iter().all(is_known));
     }

@@ -1,18 +1,15 @@
-//! The fields of a status that keys fill, and the form of their values on the wire.
+//! The fields of a status that keys fill, and how their values are read.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::engines::{Entry, Field, Known, Profile};
-#[cfg(feature = "serve")]
-use crate::model::ServerStatus;
-use crate::model::{Charset, Text, TextRef};
+use super::engines::{Field, Known, Profile};
+use crate::model::Text;
 use crate::text::number;
 
-/// Passes a macro the simple fields of a status, each with the meanings of its keys. They are read
-/// from one key and written as one key. Of several meanings, the first with a value counts.
+/// Passes a macro the simple fields of a status, each with the meanings of its keys. Of several
+/// meanings, the first with a value counts.
 ///
 /// The name, the modification, the mutators and the counts of players are not simple: they depend
 /// on several keys.
@@ -39,38 +36,6 @@ macro_rules! each_field {
 
 pub(super) use each_field;
 
-/// The value of a simple field as it is written under this key; `None` if the status has none, or
-/// the field is not simple.
-#[cfg(feature = "serve")]
-pub(super) fn write<'a>(entry: &Entry, status: &'a ServerStatus) -> Option<Cow<'a, [u8]>> {
-    macro_rules! write_field {
-        ($($name:ident: $($field:ident),+;)+) => {
-            match entry.field {
-                $($(Field::$field)|+ => status.$name.as_ref()?.write(entry),)+
-                _ => None,
-            }
-        };
-    }
-    each_field!(write_field)
-}
-
-/// Whether one more key of a simple field, with this value, would change what clients read.
-#[cfg(feature = "serve")]
-pub(super) fn is_contradicted(field: Field, status: &ServerStatus, value: &[u8]) -> bool {
-    macro_rules! is_field_contradicted {
-        ($($name:ident: $($field:ident),+;)+) => {
-            match field {
-                $($(Field::$field)|+ => {
-                    let known = status.$name.as_ref();
-                    known.is_some_and(|known| known.is_contradicted(value))
-                })+
-                _ => false,
-            }
-        };
-    }
-    each_field!(is_field_contradicted)
-}
-
 /// The values of the keys that a profile names.
 pub(super) struct Fields<'a> {
     pub(super) profile: &'static Profile,
@@ -84,7 +49,7 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub(super) fn new(profile: &'static Profile, bytes: &'a Bytes, known: &'a Known<'a>) -> Self {
         let mut values: [Option<&[u8]>; Field::COUNT] = [None; Field::COUNT];
-        for entry in profile.entries().filter(|entry| entry.is_read()) {
+        for entry in profile.entries() {
             if let Some(value) = known.get(entry.key)
                 && let Some(slot) = values.get_mut(entry.field as usize)
                 && slot.is_none_or(<[u8]>::is_empty)
@@ -127,31 +92,14 @@ impl<'a> Fields<'a> {
 }
 
 /// The value of a field.
-#[cfg_attr(
-    not(feature = "serve"),
-    allow(dead_code, reason = "only a server writes values")
-)]
 pub(super) trait Value: Sized {
     /// The value of the keys with this meaning.
     fn read(field: Field, fields: &Fields<'_>) -> Option<Self>;
-
-    /// The value as it is written under a key; `None` if it cannot be.
-    fn write(&self, entry: &Entry) -> Option<Cow<'_, [u8]>>;
-
-    /// Whether one more key with this value changes what clients read. Usually the first key
-    /// counts.
-    fn is_contradicted(&self, _value: &[u8]) -> bool {
-        false
-    }
 }
 
 impl Value for Text {
     fn read(field: Field, fields: &Fields<'_>) -> Option<Self> {
         fields.get(field).map(|raw| fields.text(raw))
-    }
-
-    fn write(&self, _: &Entry) -> Option<Cow<'_, [u8]>> {
-        Some(wire(self.as_ref()))
     }
 }
 
@@ -161,10 +109,6 @@ macro_rules! integers {
         $(impl Value for $integer {
             fn read(field: Field, fields: &Fields<'_>) -> Option<Self> {
                 fields.number(field)
-            }
-
-            fn write(&self, _: &Entry) -> Option<Cow<'_, [u8]>> {
-                Some(decimal(*self))
             }
         })+
     };
@@ -178,23 +122,8 @@ impl Value for bool {
         // Most servers have none of a field's keys, or one.
         fields.get(field)?;
         let entries = fields.profile.entries();
-        let entries = entries.filter(|entry| entry.field == field && entry.is_read());
+        let entries = entries.filter(|entry| entry.field == field);
         number::any(entries.filter_map(|entry| fields.known.get(entry.key)))
-    }
-
-    fn write(&self, entry: &Entry) -> Option<Cow<'_, [u8]>> {
-        let word: &[u8] = match (entry.is_word, self) {
-            (true, true) => b"True",
-            (true, false) => b"False",
-            (false, true) => b"1",
-            (false, false) => b"0",
-        };
-        Some(word.into())
-    }
-
-    /// One key with a yes is enough.
-    fn is_contradicted(&self, value: &[u8]) -> bool {
-        !self && number::boolean(value) == Some(true)
     }
 }
 
@@ -207,28 +136,4 @@ impl Value for Duration {
             _ => number::number(value).map(Self::from_secs),
         }
     }
-
-    fn write(&self, entry: &Entry) -> Option<Cow<'_, [u8]>> {
-        let seconds = i64::try_from(self.as_secs()).ok()?;
-        let number = match entry.field {
-            Field::TimeLimitInMinutes => (seconds % 60 == 0).then_some(seconds / 60),
-            Field::TimeLimit => (seconds == 0).then_some(0),
-            _ => Some(seconds),
-        };
-        number.map(decimal)
-    }
-}
-
-/// A number in decimal digits.
-pub(super) fn decimal<'a>(number: impl Into<i64>) -> Cow<'a, [u8]> {
-    number.into().to_string().into_bytes().into()
-}
-
-/// A text's bytes without NUL.
-pub(super) fn wire(text: TextRef<'_>) -> Cow<'_, [u8]> {
-    let bytes = text.encoded(Charset::Utf8OrWindows1252);
-    if memchr::memchr(0, &bytes).is_none() {
-        return bytes;
-    }
-    bytes.iter().copied().filter(|&byte| byte != 0).collect()
 }

@@ -1,20 +1,16 @@
-//! Converts a status to the keys and fields of a reply, by the engine's row.
+//! Converts a status to the keys and columns of a reply, in one of the four formats of this
+//! protocol.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
-use bytes::Bytes;
-
-use super::engines::{Column, Entry, Field, Key, Known, PlayerField, Profile};
-use super::fields::{self, Fields, Value, decimal, wire};
-use super::mutators;
-use super::served::{Layout, Served};
 use super::ut3;
 use super::wire::minecraft;
 use super::wire::request::DATA;
-use super::writer::put_head;
-use crate::model::{Player, ServerStatus, Team, Text, TextRef};
-use crate::options::Engine;
+use super::writer::{Content, put_head};
+use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::reply::Template;
+use crate::service::Format;
 use crate::text::number;
 
 /// The maximum number of rows in several datagrams: a continued column has its row number in one
@@ -25,151 +21,274 @@ const MAX_KEY: usize = 100;
 const MAX_CELL: usize = 200;
 pub(super) const MAX_VALUE: usize = 1200;
 
-/// A key that is written, and its value.
-struct Required<'a> {
-    entry: &'static Entry,
-    value: Cow<'a, [u8]>,
-}
-
-/// Writes the content of a full reply for [`Content`](super::writer::Content): the keys that tools
-/// look for, the rules, the columns of the players and of the teams. Texts of the keys are cut at
-/// `max_value` bytes, and other values that are longer are left out.
-pub(super) fn write_content(status: &ServerStatus, served: &Served, max_value: usize) -> Template {
-    let profile = served.profile;
-    let mut required = required(status, profile);
-    let is_cut = is_cut(status, served, &required, max_value);
-    required.retain(|written| written.entry.field.is_text() || written.value.len() <= max_value);
-    // `Content::new` reads the parts in this order.
-    let mut template = Template::default();
-    put_is_cut(is_cut, &mut template);
-    put_required(&required, max_value, &mut template);
-    put_rules(status, profile, &required, &mut template);
-    put_players(status, served, &mut template);
-    put_teams(status, profile, &mut template);
-    template
-}
-
-/// Begins the next part of the content. The parts are datagrams of a template that is never sent.
-fn begin_part(template: &mut Template) {
-    template.begin();
-}
-
-fn put_is_cut(is_cut: bool, template: &mut Template) {
-    begin_part(template);
-    template.bytes.push(is_cut.into());
-}
-
-fn put_required(required: &[Required<'_>], max_value: usize, template: &mut Template) {
-    begin_part(template);
-    for Required { entry, value } in required {
-        put_text(entry.key.as_str().as_bytes(), MAX_KEY, &mut template.bytes);
-        put_text(value, max_value, &mut template.bytes);
+/// Converts a status to the content of a full reply: the keys that tools look for, the rules, the
+/// columns of the players and of the teams. Texts of the keys are cut at `max_value` bytes, and
+/// other values that are longer are left out.
+pub(super) fn content(status: &ServerStatus, format: Format, max_value: usize) -> Content {
+    let mut required = RequiredKeys::of(status, format).keys;
+    let has_long_value = required.iter().any(|key| key.value.len() > max_value);
+    required.retain(|key| key.is_text || key.value.len() <= max_value);
+    Content {
+        is_minecraft: format == Format::Minecraft,
+        required: required_pairs(&required, max_value),
+        rules: rules(status, &required),
+        players: player_columns(status, format),
+        teams: team_columns(status, format),
+        is_cut: has_long_value
+            || has_too_many_rows(status, format)
+            || has_long_rule(status)
+            || has_long_cell(status),
     }
 }
 
-/// Writes the rules, except the required keys, rules that contradict a field of the status, and
-/// marks of other engines.
-fn put_rules(
-    status: &ServerStatus,
-    profile: &Profile,
-    required: &[Required<'_>],
-    template: &mut Template,
-) {
-    begin_part(template);
+/// A key that tools look for, and its value.
+struct Required<'a> {
+    key: &'static str,
+    value: Cow<'a, [u8]>,
+    /// Whether a part of the value still means something, unlike a part of a number.
+    is_text: bool,
+}
+
+/// The keys that tools look for, in the order of the wire.
+struct RequiredKeys<'a> {
+    status: &'a ServerStatus,
+    keys: Vec<Required<'a>>,
+}
+
+impl<'a> RequiredKeys<'a> {
+    fn of(status: &'a ServerStatus, format: Format) -> Self {
+        let keys = Vec::new();
+        let mut required = Self { status, keys };
+        match format {
+            Format::Minecraft => required.put_minecraft(),
+            Format::UnrealTournament3 => required.put_unreal_tournament_3(),
+            Format::GameSpy2 => required.put_gamespy_2(),
+            _ => required.put_gamespy_4(),
+        }
+        required
+    }
+
+    /// The standard keys of GameSpy's own code (QR2 SDK, qr2regkeys.c).
+    fn put_gamespy_4(&mut self) {
+        let status = self.status;
+        self.text_or("hostname", &status.name, "");
+        self.text("gamename", &status.game);
+        self.text("gamever", &status.version);
+        self.text("mapname", &status.map);
+        self.text("gametype", &status.game_type);
+        self.text("modname", &status.mod_name);
+        self.number_or("numplayers", status.online(), "0");
+        self.number_or("maxplayers", status.max_players, "0");
+        self.rule_or("gamemode", "openplaying");
+        self.flag("password", status.password);
+        self.number("hostport", status.game_port);
+        self.flag("dedicated", status.dedicated);
+        self.flag("anticheat", status.anti_cheat);
+        self.number("fraglimit", status.score_limit);
+    }
+
+    /// The keys of Halo and other games of GameSpy v2 (captures in github.com/Austinb/GameQ,
+    /// tests/Protocols/Providers).
+    fn put_gamespy_2(&mut self) {
+        let status = self.status;
+        self.text_or("hostname", &status.name, "");
+        self.text("gamename", &status.game);
+        self.text("gamever", &status.version);
+        self.number("hostport", status.game_port);
+        self.number_or("maxplayers", status.max_players, "0");
+        self.flag("password", status.password);
+        self.text("mapname", &status.map);
+        self.flag("dedicated", status.dedicated);
+        self.rule_or("gamemode", "openplaying");
+        self.number_or("numplayers", status.online(), "0");
+        self.text("gametype", &status.game_type);
+        self.text("modname", &status.mod_name);
+        self.number("fraglimit", status.score_limit);
+        self.flag("punkbuster", status.anti_cheat);
+    }
+
+    /// The keys of Unreal Tournament 3, see [`ut3`]. The game has a list of settings under
+    /// `mapname`; tools that know no settings look for the map there.
+    fn put_unreal_tournament_3(&mut self) {
+        let status = self.status;
+        let bots = status.bot_count.unwrap_or(0);
+        let people = status.online().map(|online| online.saturating_sub(bots));
+        let is_whole =
+            |limit: &Duration| limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
+        let limit = status.time_limit.filter(is_whole);
+        let minutes = limit.and_then(|limit| u32::try_from(limit.as_secs() / 60).ok());
+        let word = |is_true| if is_true { "True" } else { "False" };
+        self.text_or("hostname", &status.name, "");
+        self.number("hostport", status.game_port);
+        self.number_or("numplayers", people, "0");
+        self.number_or("maxplayers", status.max_players, "0");
+        self.rule_or("gamemode", "openplaying");
+        self.text("mapname", &status.map);
+        let dedicated = status
+            .dedicated
+            .map(|is_dedicated| word(is_dedicated).as_bytes());
+        self.put("bIsDedicated", dedicated.map(Cow::Borrowed), false);
+        self.text("EngineVersion", &status.version);
+        self.number("MinNetVersion", status.protocol_version);
+        self.flag("s7", status.password);
+        self.text("p1073741825", &status.map);
+        self.text("p1073741826", &status.game_type);
+        self.number("p268435703", status.bot_count);
+        self.number("p268435704", status.score_limit);
+        self.number("p268435705", minutes);
+        self.flag("p268435969", status.anti_cheat);
+        if let Some(mutators) = &status.mutators {
+            self.put_mutators(mutators);
+        }
+    }
+
+    /// Writes the official mutators as the bits of a number, and the names of others.
+    fn put_mutators(&mut self, mutators: &[Text]) {
+        let version = self.keys.iter().find(|known| known.key == "EngineVersion");
+        let version = version.map(|known| known.value.to_vec());
+        let (mut bits, mut names) = (0_u32, Vec::new());
+        for mutator in mutators {
+            match mutator_bit(mutator, version.as_deref()) {
+                Some(bit) => bits |= bit,
+                None => names.push(wire(mutator.as_ref())),
+            }
+        }
+        let names = names.join(&ut3::SEPARATOR);
+        self.number(MUTATOR_BITS, Some(bits));
+        self.put(MUTATOR_NAMES, Some(names.into()), true);
+    }
+
+    /// The keys of Minecraft's own server (Krypton and Velocity, GS4QueryHandler).
+    fn put_minecraft(&mut self) {
+        let status = self.status;
+        let title = status.name.as_ref().map(|name| {
+            let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
+            minecraft::title(&name.decoded(), &version)
+        });
+        self.put_or("hostname", title.map(Cow::Owned), "", true);
+        self.text_or("gametype", &status.game_type, "SMP");
+        self.text_or("game_id", &status.game, "MINECRAFT");
+        self.text_or("version", &status.version, "");
+        // The list in the rules begins with the software.
+        let plugins = status
+            .rules
+            .get("plugins")
+            .filter(|list| !list.raw().is_empty());
+        let software = plugins.or_else(|| status.mod_name.as_ref().map(Text::as_ref));
+        self.put_or("plugins", software.map(wire), "", true);
+        self.text_or("map", &status.map, "world");
+        self.number_or("numplayers", status.online(), "0");
+        self.number_or("maxplayers", status.max_players, "0");
+        self.number_or("hostport", status.game_port, "25565");
+        self.rule_or("hostip", "0.0.0.0");
+    }
+
+    fn text(&mut self, key: &'static str, text: &'a Option<Text>) {
+        self.put(key, text.as_ref().map(|text| wire(text.as_ref())), true);
+    }
+
+    fn text_or(&mut self, key: &'static str, text: &'a Option<Text>, default: &'static str) {
+        let value = text.as_ref().map(|text| wire(text.as_ref()));
+        self.put_or(key, value, default, true);
+    }
+
+    fn number(&mut self, key: &'static str, number: Option<impl Into<i64>>) {
+        self.put(key, number.map(decimal), false);
+    }
+
+    fn number_or(
+        &mut self,
+        key: &'static str,
+        number: Option<impl Into<i64>>,
+        default: &'static str,
+    ) {
+        self.put_or(key, number.map(decimal), default, false);
+    }
+
+    fn flag(&mut self, key: &'static str, flag: Option<bool>) {
+        self.number(key, flag);
+    }
+
+    fn rule_or(&mut self, key: &'static str, default: &'static str) {
+        self.put_or(key, None, default, false);
+    }
+
+    /// Adds a key, if there is a value.
+    fn put(&mut self, key: &'static str, value: Option<Cow<'a, [u8]>>, is_text: bool) {
+        self.keys.extend(value.map(|value| Required {
+            key,
+            value,
+            is_text,
+        }));
+    }
+
+    /// Adds a key with the value, else with that of its rule, else with the default.
+    fn put_or(
+        &mut self,
+        key: &'static str,
+        value: Option<Cow<'a, [u8]>>,
+        default: &'static str,
+        is_text: bool,
+    ) {
+        let value = value.or_else(|| self.status.rules.get(key).map(wire));
+        self.put(
+            key,
+            Some(value.unwrap_or_else(|| default.as_bytes().into())),
+            is_text,
+        );
+    }
+}
+
+const MUTATOR_BITS: &str = "p268435717";
+const MUTATOR_NAMES: &str = "p1073741828";
+const MUTATOR_CLASSES: &str = "p1073741829";
+
+/// The number with only the bit of this mutator, if it is one of the game in this version.
+fn mutator_bit(mutator: &Text, version: Option<&[u8]>) -> Option<u32> {
+    let name = mutator.plain();
+    let mut official = ut3::official_mutators(version, None);
+    let known = official.find(|known| known.name == Some(&*name))?;
+    1_u32.checked_shl(known.bit)
+}
+
+fn required_pairs(required: &[Required<'_>], max_value: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    for Required { key, value, .. } in required {
+        put_text(key.as_bytes(), MAX_KEY, &mut out);
+        put_text(value, max_value, &mut out);
+    }
+    out
+}
+
+/// The rules as they are, except those with a required key.
+fn rules(status: &ServerStatus, required: &[Required<'_>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let has_mutators = required.iter().any(|known| known.key == MUTATOR_BITS);
     for (key, value) in &status.rules {
         let (key, value) = (wire(key), wire(value));
         // A key that begins with a section's type would be read as a section.
         let can_be_sent = key.first().is_some_and(|&first| first > 2);
-        let is_left_out = |known| is_left_out(known, &value, status, profile, required);
-        if can_be_sent && !Key::find(&key).is_some_and(is_left_out) {
-            put_text(&key, MAX_KEY, &mut template.bytes);
-            put_text(&value, MAX_VALUE, &mut template.bytes);
+        let is = |name: &str| key.eq_ignore_ascii_case(name.as_bytes());
+        let is_required = required.iter().any(|known| is(known.key));
+        // The classes of mutators repeat their names.
+        let repeats_mutators = has_mutators && is(MUTATOR_CLASSES);
+        if can_be_sent && !is_required && !repeats_mutators {
+            put_text(&key, MAX_KEY, &mut out);
+            put_text(&value, MAX_VALUE, &mut out);
         }
     }
+    out
 }
 
-/// Whether a rule is not written.
-fn is_left_out(
-    key: Key,
-    value: &[u8],
-    status: &ServerStatus,
-    profile: &Profile,
-    required: &[Required<'_>],
-) -> bool {
-    let mut entries = required.iter().map(|written| written.entry);
-    if entries.clone().any(|entry| entry.key == key) {
-        return true;
+const fn max_players(format: Format) -> usize {
+    match format {
+        Format::Minecraft => usize::MAX,
+        _ => MAX_ROWS,
     }
-    let contradicts = match profile.field_of(key) {
-        // The required keys of mutators take the place of all others.
-        Some(Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses) => {
-            entries.any(|entry| entry.field == Field::MutatorBits)
-        }
-        Some(field) => fields::is_contradicted(field, status, value),
-        None => false,
-    };
-    contradicts || profile.is_foreign_mark(key, value)
 }
 
-/// Writes the teams. Clients number them by their rows. A team far after the others has no row.
-fn put_teams(status: &ServerStatus, profile: &Profile, template: &mut Template) {
-    let rows = team_rows(&status.teams, profile.first_team);
-    // Only the names of teams' columns end with `_t`.
-    put_column("team_t", &rows, put_team_name, template);
-    put_column("score_t", &rows, put_team_score, template);
-}
-
-/// The rows of the teams in the order of their numbers; `None` for a number without a team.
-fn team_rows(teams: &[Team], first: i32) -> Vec<Option<&Team>> {
-    let numbered = (first..).zip(teams);
-    let numbers: Vec<i32> = numbered
-        .map(|(position, team)| team.id.unwrap_or(position))
-        .collect();
-    let Some(last) = numbers.iter().copied().max() else {
-        return Vec::new();
-    };
-    let max_rows = teams.len().saturating_add(2).min(MAX_ROWS);
-    let mut rows = Vec::new();
-    for number in (first..=last).take(max_rows) {
-        let index = numbers.iter().position(|known| *known == number);
-        rows.push(index.and_then(|index| teams.get(index)));
-    }
-    rows
-}
-
-fn put_team_name(team: &Option<&Team>, out: &mut Vec<u8>) {
-    let name = team.and_then(|team| team.name.as_ref());
-    put_cell(name.map(Text::as_ref), b' ', out);
-}
-
-fn put_team_score(team: &Option<&Team>, out: &mut Vec<u8>) {
-    let score = team.and_then(|team| team.score);
-    number::put(score.unwrap_or_default(), out);
-}
-
-/// Whether a text or a list of rows is too long to be written in full.
-fn is_cut(
-    status: &ServerStatus,
-    served: &Served,
-    required: &[Required<'_>],
-    max_value: usize,
-) -> bool {
-    let mut required = required.iter();
-    has_too_many_rows(status, served.layout)
-        || required.any(|written| written.value.len() > max_value)
-        || has_long_rule(status)
-        || has_long_cell(status)
-}
-
-fn has_too_many_rows(status: &ServerStatus, layout: Layout) -> bool {
-    status.players.len() > max_players(layout) || status.teams.len() > MAX_ROWS
-}
-
-const fn max_players(layout: Layout) -> usize {
-    match layout {
-        Layout::Minecraft => usize::MAX,
-        Layout::Sections | Layout::OneDatagram => MAX_ROWS,
-    }
+fn has_too_many_rows(status: &ServerStatus, format: Format) -> bool {
+    status.players.len() > max_players(format) || status.teams.len() > MAX_ROWS
 }
 
 fn has_long_rule(status: &ServerStatus) -> bool {
@@ -194,164 +313,129 @@ fn is_longer(text: TextRef<'_>, length: usize) -> bool {
 }
 
 /// Minecraft's basic reply.
-pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
-    put_head(DATA, template);
-    let required = required(status, Served::of(Engine::Minecraft).profile);
+pub(super) fn basic(status: &ServerStatus) -> Template {
+    let mut template = Template::default();
+    put_head(DATA, &mut template);
+    let required = RequiredKeys::of(status, Format::Minecraft).keys;
+    let value = |key: &str| -> &[u8] {
+        let known = required.iter().find(|known| known.key == key);
+        known.map_or(&[], |known| &known.value)
+    };
     let out = &mut template.bytes;
     for key in minecraft::BASIC_KEYS {
-        put_text(value_of(&required, key), MAX_VALUE, out);
+        put_text(value(key), MAX_VALUE, out);
     }
     let port = status.game_port.unwrap_or(25565);
     out.extend_from_slice(&port.to_le_bytes());
-    put_text(value_of(&required, "hostip"), MAX_VALUE, out);
+    put_text(value("hostip"), MAX_VALUE, out);
+    template
 }
 
-/// The value of a key; empty without the key.
-fn value_of<'a>(required: &'a [Required<'_>], key: &str) -> &'a [u8] {
-    let mut required = required.iter();
-    let written = required.find(|written| written.entry.key.as_str() == key);
-    written.map_or(&[], |written| &written.value)
-}
-
-/// The keys that tools look for, in the order of the server that is imitated.
-fn required<'a>(status: &'a ServerStatus, profile: &'static Profile) -> Vec<Required<'a>> {
-    let mut required = Vec::new();
-    for entry in profile.entries().filter(|entry| entry.is_written()) {
-        let value = value(entry, status, profile).or_else(|| default(entry, status));
-        required.extend(value.map(|value| Required { entry, value }));
-    }
-    add_mutators(status, profile, &mut required);
-    required
-}
-
-/// The value of a key that is always written: that of its rule, else the default.
-fn default<'a>(entry: &Entry, status: &'a ServerStatus) -> Option<Cow<'a, [u8]>> {
-    let default = entry.default?;
-    match status.rules.get(entry.key.as_str()) {
-        Some(rule) => Some(wire(rule)),
-        None => Some(default.as_bytes().into()),
-    }
-}
-
-/// The value of a key; `None` if the status has none.
-fn value<'a>(entry: &Entry, status: &'a ServerStatus, profile: &Profile) -> Option<Cow<'a, [u8]>> {
-    let bots = status.bot_count;
-    match entry.field {
-        Field::Name => status.name.as_ref()?.write(entry),
-        Field::Title => {
-            let title = status.name.as_ref()?.decoded();
-            let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
-            Some(minecraft::title(&title, &version).into())
-        }
-        Field::ModName => status.mod_name.as_ref()?.write(entry),
-        Field::Software => match status.rules.get(entry.key.as_str()).map(wire) {
-            Some(list) if !list.is_empty() => Some(list),
-            _ => status.mod_name.as_ref()?.write(entry),
-        },
-        Field::Players => status.online().map(decimal),
-        Field::People => {
-            let people = status.online()?.saturating_sub(bots.unwrap_or_default());
-            Some(decimal(people))
-        }
-        // If there are no bots, the key for `HasBots` is enough.
-        Field::BotCount if bots == Some(0) && profile.has(Field::HasBots) => None,
-        Field::BotCount => bots.map(decimal),
-        Field::HasBots => bots.map(|bots| decimal(bots > 0)),
-        Field::FirstTeam => team_name(1, status)?.write(entry),
-        Field::SecondTeam => team_name(2, status)?.write(entry),
-        _ => fields::write(entry, status),
-    }
-}
-
-fn team_name(id: i32, status: &ServerStatus) -> Option<&Text> {
-    let mut teams = status.teams.iter();
-    teams.find(|team| team.id == Some(id))?.name.as_ref()
-}
-
-/// Adds the keys of the mutators, unless clients read the same mutators from the rules.
-fn add_mutators(
-    status: &ServerStatus,
-    profile: &'static Profile,
-    required: &mut Vec<Required<'_>>,
-) {
-    let Some(mutators) = &status.mutators else {
-        return;
-    };
-    let rules: Vec<_> = status
-        .rules
-        .iter()
-        .map(|(key, value)| (wire(key), wire(value)))
-        .collect();
-    let mut known = Known::new();
-    for Required { entry, value } in required.iter() {
-        known.insert(entry.key.as_str().as_bytes(), value);
-    }
-    for (key, value) in &rules {
-        known.insert(key, value);
-    }
-    let bytes = Bytes::new();
-    let sent = Fields::new(profile, &bytes, &known);
-    let Some(written) = mutators::write(mutators, &sent) else {
-        return;
-    };
-    for entry in profile.entries().filter(|entry| entry.is_written()) {
-        let value = match entry.field {
-            Field::MutatorBits => decimal(written.bits),
-            Field::MutatorNames => written.names.clone().into(),
-            _ => continue,
-        };
-        required.push(Required { entry, value });
-    }
-}
-
-/// Writes the columns of the players.
-fn put_players(status: &ServerStatus, served: &Served, template: &mut Template) {
+/// The columns of the players. Minecraft has only names.
+fn player_columns(status: &ServerStatus, format: Format) -> Vec<Vec<u8>> {
     let all = &status.players[..];
-    let players = all.get(..max_players(served.layout)).unwrap_or(all);
-    for column in served.profile.columns {
-        let Some(default) = column.default else {
-            continue;
-        };
-        // A column of zeros shows that there are no bots.
-        let knows_bots =
-            status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some());
-        if column.field == PlayerField::Bot && !knows_bots {
-            continue;
-        }
-        let put = |player: &Player, out: &mut Vec<u8>| put_player(player, column, default, out);
-        put_column(column.name, players, put, template);
-    }
-}
-
-/// Appends a player's value of a column.
-fn put_player(player: &Player, column: &Column, default: u8, out: &mut Vec<u8>) {
-    let number = match column.field {
-        PlayerField::Name => return put_cell(Some(player.name.as_ref()), default, out),
-        PlayerField::Score => player.score,
-        PlayerField::Ping => player.ping.map(i64::from),
-        PlayerField::Team => player.team.map(i64::from),
-        PlayerField::Bot => player.bot.map(i64::from),
-        PlayerField::Extra => None,
+    let players = all.get(..max_players(format)).unwrap_or(all);
+    let name = |player: &Player, out: &mut Vec<u8>| {
+        put_cell(Some(player.name.as_ref()), b' ', out);
     };
-    match number {
-        Some(number) => number::put(number, out),
-        None => put_cell(player.extra.get(column.name), default, out),
+    let mut columns = vec![column("player_", players, name)];
+    if format == Format::Minecraft {
+        return columns;
     }
+    // In Unreal Tournament 3, a player without a team has an empty value (capture).
+    let no_team = match format {
+        Format::UnrealTournament3 => b' ',
+        _ => b'0',
+    };
+    columns.push(number_column("score_", players, b'0', |player| {
+        player.score
+    }));
+    let ping = |player: &Player| player.ping.map(i64::from);
+    columns.push(number_column("ping_", players, b'0', ping));
+    let team = |player: &Player| player.team.map(i64::from);
+    columns.push(number_column("team_", players, no_team, team));
+    for key in EXTRA_COLUMNS {
+        if players.iter().any(|player| player.extra.get(key).is_some()) {
+            columns.push(number_column(key, players, b'0', |_| None));
+        }
+    }
+    // A column of zeros shows that there are no bots.
+    let knows_bots =
+        status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some());
+    if knows_bots && format == Format::GameSpy4 {
+        let bot = |player: &Player| player.bot.map(i64::from);
+        columns.push(number_column("AIBot_", players, b'0', bot));
+    }
+    columns
 }
 
-/// Writes a column: the name, then the bytes that `write` appends for each row, each with its NUL.
-fn put_column<T>(
-    name: &str,
-    rows: &[T],
-    write: impl Fn(&T, &mut Vec<u8>),
-    template: &mut Template,
-) {
-    begin_part(template);
-    put_text(name.as_bytes(), MAX_KEY, &mut template.bytes);
-    for row in rows {
-        write(row, &mut template.bytes);
-        template.bytes.push(0);
+/// Further standard columns of GameSpy's own code (QR2 SDK, qr2regkeys.c), which have no field in
+/// the model.
+const EXTRA_COLUMNS: [&str; 3] = ["skill_", "deaths_", "pid_"];
+
+/// A column of numbers. A player without the number has the value of the extra field of this name,
+/// else `default`.
+fn number_column(
+    name: &'static str,
+    players: &[Player],
+    default: u8,
+    number: impl Fn(&Player) -> Option<i64>,
+) -> Vec<u8> {
+    column(name, players, |player, out| match number(player) {
+        Some(number) => number::put(number, out),
+        None => put_cell(player.extra.get(name), default, out),
+    })
+}
+
+/// The columns of the teams. Clients number them by their rows.
+fn team_columns(status: &ServerStatus, format: Format) -> Vec<Vec<u8>> {
+    let first = match format {
+        Format::UnrealTournament3 | Format::GameSpy2 => 0,
+        _ => 1,
+    };
+    let rows = team_rows(&status.teams, first);
+    let name = |team: &Option<&Team>, out: &mut Vec<u8>| {
+        let name = team.and_then(|team| team.name.as_ref());
+        put_cell(name.map(Text::as_ref), b' ', out);
+    };
+    let score = |team: &Option<&Team>, out: &mut Vec<u8>| {
+        let score = team.and_then(|team| team.score);
+        number::put(score.unwrap_or_default(), out);
+    };
+    vec![
+        column("team_t", &rows, name),
+        column("score_t", &rows, score),
+    ]
+}
+
+/// The rows of the teams in the order of their numbers; `None` for a number without a team. A team
+/// far after the others has no row.
+fn team_rows(teams: &[Team], first: i32) -> Vec<Option<&Team>> {
+    let numbered = (first..).zip(teams);
+    let numbers: Vec<i32> = numbered
+        .map(|(position, team)| team.id.unwrap_or(position))
+        .collect();
+    let Some(last) = numbers.iter().copied().max() else {
+        return Vec::new();
+    };
+    let max_rows = teams.len().saturating_add(2).min(MAX_ROWS);
+    let mut rows = Vec::new();
+    for number in (first..=last).take(max_rows) {
+        let index = numbers.iter().position(|known| *known == number);
+        rows.push(index.and_then(|index| teams.get(index)));
     }
+    rows
+}
+
+/// A column: the name, then the bytes that `write` appends for each row, each with its NUL.
+fn column<T>(name: &str, rows: &[T], write: impl Fn(&T, &mut Vec<u8>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_text(name.as_bytes(), MAX_KEY, &mut out);
+    for row in rows {
+        write(row, &mut out);
+        out.push(0);
+    }
+    out
 }
 
 /// A text as a table can carry it: tools read an empty value as a column's end, and a first byte
@@ -379,4 +463,18 @@ fn shortened(text: &[u8], limit: usize) -> &[u8] {
     };
     let end = memchr::memrchr(ut3::SEPARATOR, up_to_separator).unwrap_or(limit);
     text.get(..end).unwrap_or_default()
+}
+
+/// A number in decimal digits.
+fn decimal<'a>(number: impl Into<i64>) -> Cow<'a, [u8]> {
+    number.into().to_string().into_bytes().into()
+}
+
+/// A text's bytes without NUL.
+fn wire(text: TextRef<'_>) -> Cow<'_, [u8]> {
+    let bytes = text.encoded(Charset::Utf8OrWindows1252);
+    if memchr::memchr(0, &bytes).is_none() {
+        return bytes;
+    }
+    bytes.iter().copied().filter(|&byte| byte != 0).collect()
 }

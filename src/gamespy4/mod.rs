@@ -117,8 +117,7 @@
 //! | `Team::score` | `t_score_t` | S.T.A.L.K.E.R. (github.com/OpenXRay/xray-16, GameSpy_QR2.cpp) |
 //! | `Team::name` | `bf2_team1`, `bf2_team2`, `bf2142_team1`, `bf2142_team2` | Battlefield 2, 2142, where no teams are listed |
 //!
-//! `gamemode` and `hostip` have no field: a server of this crate takes them from its rules. Which
-//! keys belong to which engine is in one table, src/gamespy4/engines.rs.
+//! Which keys belong to which engine is in one table, src/gamespy4/engines.rs.
 //!
 //! # Reading a datagram
 //! ```
@@ -144,8 +143,6 @@ mod fields;
 #[cfg(feature = "serve")]
 mod from_status;
 mod mutators;
-#[cfg(feature = "serve")]
-mod served;
 #[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;

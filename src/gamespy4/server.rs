@@ -13,16 +13,15 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{MAX_VALUE, basic, write_content};
-use super::served::{Challenge, Layout, Served};
+use super::from_status::{MAX_VALUE, basic, content};
 use super::wire::request::{CHALLENGE, Command, Request, RequestId, Selection};
 use super::wire::response::{MAX_DATAGRAM, MAX_DATAGRAMS};
+use super::wire::selection::{KeyList, Keys};
 use super::writer::{Content, Portion, put_head};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
-use crate::options::Engine;
-use crate::reply::{Context, Encoded, Patch, Requester, Template, TemplateReply, datagrams};
-use crate::service::Service;
+use crate::reply::{Patch, Requester, Stored, Template, TemplateReply};
+use crate::service::{Format, Service};
 use crate::text::number;
 
 /// Separates this protocol's tokens from those of others that derive from the same secret.
@@ -31,28 +30,6 @@ const PURPOSE: u16 = 4;
 /// Length of a selection of everything. Minecraft's own server looks at nothing else, and answers
 /// every other length with its basic reply (Krypton, which derives from it: `GS4QueryHandler`).
 const FULL: usize = Selection::ALL.0.len();
-/// The request of qstat (qstat.h): host name, game type, map, players, most players, port.
-const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
-
-/// The kind of a reply. Replies of the same kind differ in the id of the request, and in the token
-/// of a challenge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum ReplyKind {
-    Challenge,
-    /// Minecraft's short reply.
-    Basic,
-    Full,
-    /// Whole lists in one datagram.
-    Lists {
-        server: bool,
-        players: bool,
-        teams: bool,
-    },
-    /// The lists that qstat requests, by the ids of their keys.
-    ListsOfQstat,
-    /// The status's content for the lists.
-    Content,
-}
 
 /// The maximum size of a datagram over IPv4, in bytes.
 const MAX_UDP_PAYLOAD: usize = 65_507;
@@ -61,24 +38,30 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 ///
 /// | selection | reply |
 /// |---|---|
-/// | no bytes; to [`Engine::Minecraft`] any number of bytes except four | Minecraft's basic reply |
-/// | four bytes, to [`Engine::Minecraft`] | everything, in one datagram |
+/// | [`Format::Minecraft`]: four bytes | everything, in one datagram |
+/// | [`Format::Minecraft`]: any other number of bytes | Minecraft's basic reply |
 /// | three lists with flag 01 | everything, in as many datagrams as it needs |
 /// | three lists without it | the keys of the lists, by name or by id, in one datagram of fewer than 1,400 bytes |
 ///
 /// Other requests get no reply.
 ///
-/// These rules are left out:
+/// The fields of the status come first, under these keys:
 ///
-/// - a rule that contradicts the mutators of the status, or a field that is false there;
-/// - a rule that is the mark of another engine, because clients would read all keys as those of
-///   that engine. Examples are `game_id` with `MINECRAFT`, and numbered keys of Unreal Tournament
-///   3.
+/// | format | keys |
+/// |---|---|
+/// | [`Format::GameSpy4`] | `hostname`, `gamename`, `gamever`, `mapname`, `gametype`, `modname`, `numplayers`, `maxplayers`, `gamemode`, `password`, `hostport`, `dedicated`, `anticheat`, `fraglimit` |
+/// | [`Format::GameSpy2`] | the same in another order, with `punkbuster` for `anticheat` |
+/// | [`Format::UnrealTournament3`] | its settings and properties, see [`ut3`](super::ut3) |
+/// | [`Format::Minecraft`] | `hostname`, `gametype`, `game_id`, `version`, `plugins`, `map`, `numplayers`, `maxplayers`, `hostport`, `hostip` |
 ///
-/// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers
-/// do: GameQ (Bf2.php) and qstat (`-gs3`) send only such requests. Such a request is read with
-/// [`Request::parse_without_challenge`]. [`Engine::GameSpy2`] answers only such requests, always
-/// with one datagram. These replies go to addresses that have not proved that they can receive.
+/// The rules follow as they are, except those with one of these keys. Fields without a key are not
+/// sent. A rule that marks another engine, such as `bf2_ranked`, makes clients read all keys as
+/// those of that engine. A player without a score, ping or team is sent with 0, because a table has
+/// no empty values.
+///
+/// [`Format::GameSpy2`] answers only requests without a challenge, always with one datagram. Read
+/// them with [`Request::parse_without_challenge`]. Its replies go to addresses that have not proved
+/// that they can receive.
 ///
 /// ```
 /// use std::time::Instant;
@@ -118,194 +101,197 @@ pub fn respond(
     service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, service, requester, |context| {
-        respond_from_templates(request, context)
-    })
-}
-
-/// Does the same as [`respond`], with the templates of earlier replies.
-pub(crate) fn respond_from_templates(
-    request: &Request<'_>,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    let id = Patch::new(|out| out.put_slice(&request.id.0));
-    match request.command {
-        Command::Challenge => challenge_reply(request.id, context),
-        Command::Data {
-            challenge,
-            selection,
-        } if may_have_data(challenge, selection, context) => data_reply(selection, id, context),
-        Command::Data { .. } => None,
-    }
-}
-
-/// The reply to a request for a challenge, if the engine uses challenges.
-fn challenge_reply(id: RequestId, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
-    if Served::of(context.service.engine).challenge == Challenge::Unknown {
-        return None;
-    }
-    let requester = context.requester;
-    let number = requester
-        .tokens
-        .issue(requester.now, requester.address, PURPOSE);
-    let template = context.template(ReplyKind::Challenge, |_, template| {
-        put_head(CHALLENGE, template);
-        template.bytes.push(0);
-    });
-    let id_and_token = Patch::new(|out| {
-        out.put_slice(&id.0);
-        number::put(token(number), out);
-    });
-    TemplateReply::new(template, id_and_token)
-}
-
-/// Whether a client may have data: it quotes a valid token, or the engine demands none.
-fn may_have_data(
-    quoted: Option<i32>,
-    selection: Selection<'_>,
-    context: &Context<'_, ReplyKind>,
-) -> bool {
-    let challenge = Served::of(context.service.engine).challenge;
-    let Some(quoted) = quoted else {
-        return challenge != Challenge::Demanded && !selection.0.is_empty();
+    let Some(kind) = ReplyKind::of(request, service.format, requester) else {
+        return Vec::new();
     };
-    if challenge == Challenge::Unknown {
-        return false;
-    }
-    let requester = context.requester;
-    let mut valid = requester
-        .tokens
-        .valid(requester.now, requester.address, PURPOSE);
-    valid.any(|number| token(number) == i64::from(quoted))
+    let datagrams = kind.encode(status, service);
+    let reply = TemplateReply::encoded(datagrams, kind.echo(request.id, requester));
+    reply.map(TemplateReply::into_datagrams).unwrap_or_default()
 }
 
-/// The reply to a data request.
-fn data_reply(
-    selection: Selection<'_>,
-    id: Patch,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    let layout = Served::of(context.service.engine).layout;
-    let is_minecraft = layout == Layout::Minecraft;
-    if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
-        let template = context.template(ReplyKind::Basic, |context, template| {
-            basic(context.status, template);
-        });
-        return TemplateReply::new(template, id);
-    }
-    if is_minecraft {
-        return full_reply(id, context);
-    }
-    let keys = selection.keys()?;
-    if layout == Layout::Sections && keys.split {
-        return full_reply(id, context);
-    }
-    let template = context.template(kind_of_lists(selection), |context, template| {
-        let encoded = content_for_lists(context);
-        let content = Content::new(&encoded.template, layout);
-        content.encode_legacy(&keys, context.service.max_reply, template);
-    });
-    TemplateReply::new(template, id)
-}
-
-/// The reply with everything.
-fn full_reply(id: Patch, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
-    let template = context.template(ReplyKind::Full, |context, template| {
-        put_full(context.status, context.service, template);
-    });
-    TemplateReply::new(template, id)
-}
-
-/// The kind of a reply with lists. Only lists that many clients request have one.
-fn kind_of_lists(selection: Selection<'_>) -> Option<ReplyKind> {
-    match *selection.0 {
-        [
-            server @ (0 | 0xFF),
-            players @ (0 | 0xFF),
-            teams @ (0 | 0xFF),
-            ..,
-        ] => Some(ReplyKind::Lists {
-            server: server != 0,
-            players: players != 0,
-            teams: teams != 0,
-        }),
-        _ => (selection.0 == QSTAT).then_some(ReplyKind::ListsOfQstat),
+/// Reads a request as a server of this format does.
+pub(crate) fn parse(datagram: &[u8], format: Format) -> Result<Request<'_>, ParseError> {
+    match format {
+        Format::GameSpy2 => Request::parse_without_challenge(datagram),
+        _ => Request::parse(datagram),
     }
 }
 
-/// The content for lists, which is encoded once for all ids that are requested.
-fn content_for_lists(context: &mut Context<'_, ReplyKind>) -> Encoded {
-    context.template(ReplyKind::Content, |context, template| {
-        *template = content_for_one_datagram(context.status, context.service);
-    })
+/// The kind of a reply. Replies of the same kind differ in the id of the request, and in the token
+/// of a challenge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ReplyKind<'a> {
+    Challenge,
+    /// Minecraft's short reply.
+    Basic,
+    Full,
+    /// Lists of keys in one datagram.
+    Lists(Keys<'a>),
 }
 
-/// Reads a request as a server of this engine does.
-pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, ParseError> {
-    match Served::of(engine).challenge {
-        Challenge::Demanded => Request::parse(datagram),
-        Challenge::Unknown => Request::parse_without_challenge(datagram),
-        Challenge::Optional => parse_either_form(datagram),
+/// All keys of the three lists, in one datagram.
+const ALL_LISTS: ReplyKind<'static> = ReplyKind::Lists(Keys {
+    server: KeyList::All,
+    players: KeyList::All,
+    teams: KeyList::All,
+    split: false,
+});
+
+impl<'a> ReplyKind<'a> {
+    /// The kind of the reply to a request, if it gets one.
+    fn of(request: &Request<'a>, format: Format, requester: &Requester) -> Option<Self> {
+        match request.command {
+            Command::Challenge => (format != Format::GameSpy2).then_some(Self::Challenge),
+            Command::Data {
+                challenge,
+                selection,
+            } => {
+                if !may_have_data(challenge, format, requester) {
+                    return None;
+                }
+                Self::of_selection(selection, format)
+            }
+        }
+    }
+
+    fn of_selection(selection: Selection<'a>, format: Format) -> Option<Self> {
+        if format == Format::Minecraft {
+            let is_full = selection.0.len() == FULL;
+            return Some(if is_full { Self::Full } else { Self::Basic });
+        }
+        let keys = selection.keys()?;
+        if keys.split && format != Format::GameSpy2 {
+            return Some(Self::Full);
+        }
+        let split = false;
+        Some(Self::Lists(Keys { split, ..keys }))
+    }
+
+    /// Encodes the reply.
+    fn encode(self, status: &ServerStatus, service: &Service) -> Template {
+        match self {
+            Self::Challenge => challenge(),
+            Self::Basic => basic(status),
+            Self::Full => full(status, service),
+            Self::Lists(keys) => {
+                let content = content_for_one_datagram(status, service);
+                content.encode_legacy(&keys, service.max_reply)
+            }
+        }
+    }
+
+    /// The id of the request. A challenge has the token after it.
+    fn echo(self, id: RequestId, requester: &Requester) -> Patch {
+        Patch::new(|out| {
+            out.put_slice(&id.0);
+            if self == Self::Challenge {
+                let tokens = requester.tokens;
+                let number = tokens.issue(requester.now, requester.address, PURPOSE);
+                number::put(token(number), out);
+            }
+        })
     }
 }
 
-/// Reads a request with or without a challenge. Nothing on the wire distinguishes the two forms, so
-/// the form is that in which lists of keys can be read. If they can be read in both or in none, the
-/// request has a challenge.
-fn parse_either_form(datagram: &[u8]) -> Result<Request<'_>, ParseError> {
-    let unchallenged = Request::parse_without_challenge(datagram)?;
-    let Command::Data { selection, .. } = unchallenged.command else {
-        return Ok(unchallenged);
-    };
-    let has_lists = selection.keys().is_some();
-    let after_challenge = selection.0.get(4..).unwrap_or_default();
-    let has_lists_after_challenge = Selection(after_challenge).keys().is_some();
-    if has_lists && !has_lists_after_challenge {
-        return Ok(unchallenged);
-    }
-    Request::parse(datagram)
+/// The reply to a request for a challenge: the id and the token are its echo.
+fn challenge() -> Template {
+    let mut template = Template::default();
+    put_head(CHALLENGE, &mut template);
+    template.bytes.push(0);
+    template
 }
 
-/// Writes as many players as fit, then as many rules: a rule never displaces a player. Where even
-/// the required keys do not fit, their values are shortened. Where empty lists do not fit either,
-/// the first keys are written alone.
-fn put_full(status: &ServerStatus, service: &Service, template: &mut Template) {
-    let served = Served::of(service.engine);
-    let max_bytes = match served.layout {
-        Layout::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
-        Layout::Sections | Layout::OneDatagram => service.max_reply,
+/// Whether a client may have data: it quotes a valid token, or the format has none.
+fn may_have_data(quoted: Option<i32>, format: Format, requester: &Requester) -> bool {
+    if format == Format::GameSpy2 {
+        return quoted.is_none();
+    }
+    let tokens = requester.tokens;
+    let mut valid = tokens.valid(requester.now, requester.address, PURPOSE);
+    quoted.is_some_and(|quoted| valid.any(|number| token(number) == i64::from(quoted)))
+}
+
+/// The replies of one status.
+#[derive(Debug, Clone)]
+pub(crate) struct Replies {
+    stored: Stored<ReplyKind<'static>>,
+    /// The content for other lists of keys, which are encoded for each request.
+    content: Content,
+}
+
+impl Replies {
+    pub(crate) fn new(status: &ServerStatus, service: &Service) -> Self {
+        let kinds: &[ReplyKind<'_>] = match service.format {
+            Format::Minecraft => &[ReplyKind::Challenge, ReplyKind::Basic, ReplyKind::Full],
+            Format::GameSpy2 => &[ALL_LISTS],
+            _ => &[ReplyKind::Challenge, ReplyKind::Full, ALL_LISTS],
+        };
+        let encode = |kind: &ReplyKind<'static>| (*kind, kind.encode(status, service));
+        Self {
+            stored: kinds.iter().map(encode).collect(),
+            content: content_for_one_datagram(status, service),
+        }
+    }
+
+    /// The reply to a request, if it gets one.
+    pub(crate) fn reply<'a>(
+        &'a self,
+        request: &Request<'a>,
+        service: &Service,
+        requester: &Requester,
+    ) -> Option<TemplateReply> {
+        let kind = ReplyKind::of(request, service.format, requester)?;
+        let echo = kind.echo(request.id, requester);
+        let stored: &Stored<ReplyKind<'a>> = &self.stored;
+        match (stored.get(kind), kind) {
+            (Some(datagrams), _) => TemplateReply::stored(datagrams, echo),
+            (None, ReplyKind::Lists(keys)) => {
+                let datagrams = self.content.encode_legacy(&keys, service.max_reply);
+                TemplateReply::encoded(datagrams, echo)
+            }
+            (None, _) => None,
+        }
+    }
+}
+
+/// The reply with everything: as many players as fit, then as many rules, so a rule never displaces
+/// a player. Where even the required keys do not fit, their values are shortened. Where empty lists
+/// do not fit either, the first keys are written alone.
+fn full(status: &ServerStatus, service: &Service) -> Template {
+    let format = service.format;
+    let max_bytes = match format {
+        Format::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
+        _ => service.max_reply,
     };
     let with_longer_values = LONGER_VALUES.into_iter().find_map(|max_value| {
-        let written = write_content(status, &served, max_value);
-        largest_fitting(&Content::new(&written, served.layout), max_bytes)
+        let content = content(status, format, max_value);
+        largest_fitting(&content, max_bytes)
     });
     let reply = with_longer_values.or_else(|| {
-        let written = write_content(status, &served, MIN_VALUE_LENGTH);
-        let shortest = Content::new(&written, served.layout);
+        let shortest = content(status, format, MIN_VALUE_LENGTH);
         largest_fitting(&shortest, max_bytes)
             .or_else(|| largest_without_lists(&shortest, max_bytes))
     });
-    *template = reply.unwrap_or_default();
+    reply.unwrap_or_default()
 }
 
 /// The reply with as many of the first keys as fit, without lists.
-fn largest_without_lists(content: &Content<'_>, max_bytes: usize) -> Option<Template> {
+fn largest_without_lists(content: &Content, max_bytes: usize) -> Option<Template> {
     let reply_with = |keys| largest_fitting(&content.first_keys(keys), max_bytes);
     let keys = highest(content.key_count(), |keys| reply_with(keys).is_some());
     reply_with(keys)
 }
 
 /// Content whose required keys fit into one datagram, if shorter values achieve that.
-fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Template {
-    let served = Served::of(service.engine);
+fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Content {
     let room = service.max_reply.min(MAX_DATAGRAM);
     for max_value in LONGER_VALUES {
-        let written = write_content(status, &served, max_value);
-        if Content::new(&written, served.layout).required_length() < room {
-            return written;
+        let content = content(status, service.format, max_value);
+        if content.required_length() < room {
+            return content;
         }
     }
-    write_content(status, &served, MIN_VALUE_LENGTH)
+    content(status, service.format, MIN_VALUE_LENGTH)
 }
 
 /// The maximum lengths of the values of required keys, in bytes, in the order in which they are
@@ -315,10 +301,9 @@ const LONGER_VALUES: [usize; 5] = [MAX_VALUE, 600, 300, 150, 75];
 const MIN_VALUE_LENGTH: usize = 32;
 
 /// The largest reply that fits.
-fn largest_fitting(content: &Content<'_>, max_bytes: usize) -> Option<Template> {
+fn largest_fitting(content: &Content, max_bytes: usize) -> Option<Template> {
     let encode = |portion| {
-        let mut template = Template::default();
-        content.encode(portion, &mut template);
+        let template = content.encode(portion);
         // Each datagram quotes the id of its request, which the template lacks.
         let ids = template.len().saturating_mul(4);
         let length = template.bytes.len().saturating_add(ids);

@@ -6,7 +6,6 @@
 
 use std::sync::LazyLock;
 
-use super::served::Layout;
 use super::wire::request::DATA;
 use super::wire::response::{BODY_AT, FILLER, HEAD, LAST, MAX_DATAGRAM};
 use super::wire::sections::{PLAYERS, SERVER, TEAMS};
@@ -16,19 +15,19 @@ use crate::reply::Template;
 /// The content of a reply. Keys, field names and values hold no NUL, keys and field names are not
 /// empty.
 #[derive(Debug, Clone)]
-pub(super) struct Content<'a> {
+pub(super) struct Content {
     /// In Minecraft's layout there is one datagram, without teams, and without the end of the
     /// players' section.
-    layout: Layout,
+    pub(super) is_minecraft: bool,
     /// The keys that tools look for, and their values, each with its NUL.
-    required: &'a [u8],
+    pub(super) required: Vec<u8>,
     /// The server's other keys.
-    rules: &'a [u8],
+    pub(super) rules: Vec<u8>,
     /// Columns: the name and the values, each with its NUL.
-    players: Vec<&'a [u8]>,
-    teams: Vec<&'a [u8]>,
+    pub(super) players: Vec<Vec<u8>>,
+    pub(super) teams: Vec<Vec<u8>>,
     /// Whether the content lacks a part of the status.
-    is_cut: bool,
+    pub(super) is_cut: bool,
 }
 
 /// The amount of a [`Content`] to write.
@@ -40,26 +39,7 @@ pub(super) struct Portion {
     pub(super) rule_bytes: usize,
 }
 
-impl<'a> Content<'a> {
-    /// Reads the output of [`write_content`](super::from_status::write_content). The datagrams of
-    /// this template are the parts of the content: a byte that is 1 if the content is cut, the
-    /// required keys, the rules, then each column.
-    pub(super) fn new(written: &'a Template, layout: Layout) -> Self {
-        let mut parts = written.iter();
-        let is_cut = parts.next() == Some(&[1]);
-        let required = parts.next().unwrap_or_default();
-        let rules = parts.next().unwrap_or_default();
-        let (teams, players) = parts.partition(|column| name(column).ends_with(b"_t\0"));
-        Self {
-            layout,
-            required,
-            rules,
-            players,
-            teams,
-            is_cut,
-        }
-    }
-
+impl Content {
     /// Bytes of a datagram with only the required keys.
     pub(super) const fn required_length(&self) -> usize {
         self.required.len().saturating_add(HEAD).saturating_add(1)
@@ -67,17 +47,16 @@ impl<'a> Content<'a> {
 
     /// The number of required keys.
     pub(super) fn key_count(&self) -> usize {
-        split_pairs(self.required).count()
+        split_pairs(&self.required).count()
     }
 
     /// The first required keys, without lists.
     pub(super) fn first_keys(&self, count: usize) -> Self {
-        let keys = split_pairs(self.required).take(count);
-        let length = keys.map(<[u8]>::len).sum();
+        let keys = split_pairs(&self.required).take(count);
         Self {
-            layout: self.layout,
-            required: self.required.get(..length).unwrap_or_default(),
-            rules: &[],
+            is_minecraft: self.is_minecraft,
+            required: keys.flatten().copied().collect(),
+            rules: Vec::new(),
             players: Vec::new(),
             teams: Vec::new(),
             is_cut: true,
@@ -95,10 +74,9 @@ impl<'a> Content<'a> {
     /// Writes sections. An incomplete reply omits its last byte, the end of the last section: tools
     /// can read it, and this crate's client notices. Minecraft's replies never have that byte: an
     /// incomplete one is not marked as the last datagram.
-    pub(super) fn encode(&self, portion: Portion, template: &mut Template) {
+    pub(super) fn encode(&self, portion: Portion) -> Template {
         let is_cut = self.is_cut || portion != self.whole();
-        let is_minecraft = self.layout == Layout::Minecraft;
-        let max_body = if is_minecraft {
+        let max_body = if self.is_minecraft {
             usize::MAX
         } else {
             MAX_DATAGRAM.saturating_sub(BODY_AT)
@@ -106,23 +84,24 @@ impl<'a> Content<'a> {
         let mut writer = Writer {
             body_at: 0,
             max_body,
-            template,
+            template: Template::default(),
         };
         writer.begin_datagram(SERVER);
         writer.put_server(self.pairs(portion));
         writer.put_table(PLAYERS, &self.players, portion.players);
-        if is_minecraft {
+        if self.is_minecraft {
             writer.remove_end();
             if !is_cut {
                 writer.mark_last();
             }
-            return;
+            return writer.template;
         }
         writer.put_table(TEAMS, &self.teams, usize::MAX);
         if is_cut {
             writer.remove_end();
         }
         writer.mark_last();
+        writer.template
     }
 
     /// Writes the requested lists in one datagram (QR2 SDK, qr2.c, `qr_build_partial_query_reply`).
@@ -135,8 +114,9 @@ impl<'a> Content<'a> {
     /// |---|---|
     /// | rules or a part of the status, in a reply with all keys | the last NUL is absent, as in a reply of several datagrams |
     /// | the end of the reply | a list has fewer rows than its count, or is absent |
-    pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize, template: &mut Template) {
-        put_head(DATA, template);
+    pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize) -> Template {
+        let mut template = Template::default();
+        put_head(DATA, &mut template);
         // A full datagram counts as cut.
         let room = max_bytes
             .min(MAX_DATAGRAM.saturating_sub(1))
@@ -161,6 +141,7 @@ impl<'a> Content<'a> {
         } else if lacks_pairs {
             out.pop();
         }
+        template
     }
 
     /// Appends the required keys, the rules that fit in this many bytes, and the end of the pairs.
@@ -180,7 +161,7 @@ impl<'a> Content<'a> {
     }
 
     /// Keys with their values.
-    fn pairs(&self, portion: Portion) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    fn pairs(&self, portion: Portion) -> impl Iterator<Item = &[u8]> {
         let mut left = portion.rule_bytes;
         let fits = move |rule: &&[u8]| match left.checked_sub(rule.len()) {
             Some(rest) => {
@@ -189,7 +170,7 @@ impl<'a> Content<'a> {
             }
             None => false,
         };
-        split_pairs(self.required).chain(split_pairs(self.rules).filter(fits))
+        split_pairs(&self.required).chain(split_pairs(&self.rules).filter(fits))
     }
 }
 
@@ -222,15 +203,15 @@ fn value_of<'a>(pairs: &[&'a [u8]], key: &[u8]) -> Option<&'a [u8]> {
 const MIN_ROOM: usize = 100;
 
 /// Writes datagrams.
-struct Writer<'t> {
-    template: &'t mut Template,
+struct Writer {
+    template: Template,
     /// The start of the body of the current datagram.
     body_at: usize,
     /// The maximum length of a body, in bytes.
     max_body: usize,
 }
 
-impl Writer<'_> {
+impl Writer {
     /// The number of bytes that the current datagram can still hold.
     fn room(&self) -> usize {
         let body_length = self.template.bytes.len().saturating_sub(self.body_at);
@@ -240,7 +221,7 @@ impl Writer<'_> {
     /// Begins the next datagram, with a section.
     fn begin_datagram(&mut self, section: u8) {
         let number = u8::try_from(self.template.len()).unwrap_or(u8::MAX);
-        put_data_head(number, self.template);
+        put_data_head(number, &mut self.template);
         self.body_at = self.template.bytes.len();
         self.put(&[section]);
     }
@@ -286,7 +267,7 @@ impl Writer<'_> {
     }
 
     /// Writes a section of columns, with at most `max_rows` rows.
-    fn put_table(&mut self, section: u8, columns: &[&[u8]], max_rows: usize) {
+    fn put_table(&mut self, section: u8, columns: &[Vec<u8>], max_rows: usize) {
         if self.room() < min_room(columns, max_rows) {
             self.begin_datagram(section);
         } else {
@@ -326,9 +307,8 @@ impl Writer<'_> {
 }
 
 /// The minimum space in which a table begins.
-fn min_room(columns: &[&[u8]], max_rows: usize) -> usize {
-    let has_values = |column: &&[u8]| values(column).next().is_some();
-    let has_rows = max_rows > 0 && columns.first().is_some_and(has_values);
+fn min_room(columns: &[Vec<u8>], max_rows: usize) -> usize {
+    let has_rows = max_rows > 0 && row_count(columns) > 0;
     if has_rows {
         return MIN_ROOM;
     }
@@ -346,7 +326,7 @@ fn min_room(columns: &[&[u8]], max_rows: usize) -> usize {
 /// last row | NUL | "score_" NUL | 00 | "5" NUL   another column, up to its first row
 /// last row | NUL | "score_" NUL | 00 | NUL       another column, without rows
 /// ```
-fn space_after_rows(next: Option<&&[u8]>) -> usize {
+fn space_after_rows(next: Option<&Vec<u8>>) -> usize {
     let Some(next) = next else {
         return 2;
     };
@@ -370,7 +350,7 @@ fn name_of(id: u8) -> Option<&'static [u8]> {
 }
 
 /// Appends a table with the columns of a list, up to the value that exceeds `room`.
-fn put_legacy_table(columns: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
+fn put_legacy_table(columns: &[Vec<u8>], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
     let mut values_left: Vec<_> = match list {
         KeyList::None => return,
         KeyList::All => columns.iter().map(|column| values(column)).collect(),
@@ -398,17 +378,17 @@ fn put_legacy_table(columns: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut
 }
 
 /// The column with this id; empty if there is none.
-fn column_of<'a>(columns: &[&'a [u8]], id: u8) -> &'a [u8] {
+fn column_of(columns: &[Vec<u8>], id: u8) -> &[u8] {
     let Some(wanted) = name_of(id) else {
         return &[];
     };
-    let mut columns = columns.iter().copied();
+    let mut columns = columns.iter();
     let column = columns.find(|column| name(column).strip_suffix(&[0]) == Some(wanted));
-    column.unwrap_or_default()
+    column.map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The number of rows of a table.
-fn row_count(columns: &[&[u8]]) -> usize {
+fn row_count(columns: &[Vec<u8>]) -> usize {
     columns.first().map_or(0, |column| values(column).count())
 }
 
@@ -461,20 +441,16 @@ mod tests {
     use bytes::BufMut;
 
     use super::*;
-    use crate::reply::{Encoded, Patch, TemplateReply};
+    use crate::reply::{Patch, TemplateReply};
 
     #[test]
     fn the_id_of_the_request_follows_the_type_of_a_data_datagram() {
         let mut template = Template::default();
         put_data_head(1, &mut template);
-        let mut out = Vec::new();
         let id = Patch::new(|out| out.put_slice(&[1, 2, 3, 4]));
-        TemplateReply::new(Encoded::new(template), id)
-            .unwrap()
-            .put(0, &mut out);
-        assert_eq!(
-            (out.as_slice(), out.len()),
-            (&b"\0\x01\x02\x03\x04splitnum\0\x01"[..], BODY_AT)
-        );
+        let reply = TemplateReply::encoded(template, id).unwrap();
+        let datagrams = reply.into_datagrams();
+        assert_eq!(datagrams, [&b"\0\x01\x02\x03\x04splitnum\0\x01"[..]]);
+        assert_eq!(datagrams[0].len(), BODY_AT);
     }
 }

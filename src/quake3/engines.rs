@@ -8,7 +8,9 @@ use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
 use super::keys::{Key, Keys, Known};
 use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS};
 use crate::model::{Charset, Colours, Style};
-use crate::options::{Detail, Engine};
+use crate::options::Detail;
+#[cfg(feature = "serve")]
+use crate::service::Format;
 use crate::text::number;
 
 /// The known properties of one engine.
@@ -22,8 +24,6 @@ pub(crate) struct Profile {
     /// The id of the engine's own game; `None` if others run on it too.
     #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
     pub(crate) game: Option<&'static str>,
-    /// The implementation that writes this engine's replies.
-    pub(crate) engine: Engine,
     /// The form of its replies.
     pub(crate) form: Form,
     /// The lengths at which a status has no space for another player line.
@@ -512,15 +512,12 @@ impl Profile {
         ALL.iter().chain(&SIBLINGS)
     }
 
-    /// The engine that the server side imitates.
-    pub(crate) const fn of_engine(engine: Engine) -> &'static Self {
-        match engine {
-            Engine::DarkPlaces => &DARK_PLACES,
-            Engine::Warsow => &WARSOW,
-            Engine::SoldierOfFortune2 => &SOLDIER_OF_FORTUNE_2,
-            Engine::MedalOfHonor => &MEDAL_OF_HONOR,
-            Engine::Quake2 => &QUAKE2,
-            Engine::QuakeWorld => &QUAKE_WORLD,
+    /// The row in whose form the server side writes.
+    #[cfg(feature = "serve")]
+    pub(crate) const fn of_format(format: Format) -> &'static Self {
+        match format {
+            Format::Quake2 => &QUAKE2,
+            Format::QuakeWorld => &QUAKE_WORLD,
             _ => &IOQUAKE3,
         }
     }
@@ -549,13 +546,6 @@ impl Profile {
         }
         let mut names = self.stock.iter().map(|own| own.as_bytes());
         names.any(|own| name == Some(own))
-    }
-
-    /// The row that the server side imitates for a status with these keys: that of a game on the
-    /// engine, if the keys name one.
-    pub(crate) fn of_status(known: &Known<'_>, engine: Engine) -> &'static Self {
-        let profiles = ALL.iter().filter(|profile| profile.engine == engine);
-        first_fitting(profiles, known).unwrap_or_else(|| Self::of_engine(engine))
     }
 }
 
@@ -612,7 +602,6 @@ pub(crate) const DEFAULT: Profile = Profile {
     name: "unknown",
     signatures: &[],
     game: None,
-    engine: Engine::Quake3,
     form: Form::Quake3,
     // Forks of Quake3e have other versions (senposage/Quake3e-urt, code/qcommon/q_shared.h).
     limits: TextLimits {
@@ -893,7 +882,6 @@ pub(crate) static SIBLINGS: [Profile; 6] = [
 /// Quake II, Kingpin and others made from its source. Nothing in a reply names the game.
 pub(crate) const QUAKE2: Profile = Profile {
     name: "Quake 2",
-    engine: Engine::Quake2,
     form: Form::Quake2,
     limits: TextLimits {
         lengths: &[MAX_STATUS],
@@ -941,7 +929,6 @@ pub(crate) const ALIEN_ARENA: Profile = Profile {
 /// QuakeWorld: MVDSV and id's own server.
 pub(crate) const QUAKE_WORLD: Profile = Profile {
     name: "QuakeWorld",
-    engine: Engine::QuakeWorld,
     form: Form::QuakeWorld,
     // Of a datagram: the text goes on in the next one. id's server has the second limit
     // (id-Software/Quake, QW/server/sv_send.c).
@@ -1452,7 +1439,6 @@ pub(crate) const SOLDIER_OF_FORTUNE_2: Profile = Profile {
     ],
     game: Some("sof2"),
     limits: TextLimits::NONE,
-    engine: Engine::SoldierOfFortune2,
     colours: Colours::Caret,
     score_limit: Keys::status(&[Key::ScoreLimit]),
     base_folders: &["base", "mp"],
@@ -1500,7 +1486,6 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
         all(&[Has(Key::GGametypeString)]),
         all(&[Has(Key::GametypeString)]),
     ],
-    engine: Engine::MedalOfHonor,
     limits: TextLimits::NONE,
     colours: Colours::CaretAlphanumeric,
     matches: &[
@@ -1791,7 +1776,6 @@ pub(crate) const DARK_PLACES: Profile = Profile {
         // Mods of Soldier of Fortune II have `modname` too.
         all(&[Has(Key::Modname), Number(3, 3)]),
     ],
-    engine: Engine::DarkPlaces,
     limits: TextLimits::NONE,
     colours: Colours::DarkPlaces,
     info_slots: InfoSlots::All,
@@ -1849,7 +1833,6 @@ pub(crate) const WARSOW: Profile = Profile {
     ],
     game: Some("warsow"),
     limits: TextLimits::NONE,
-    engine: Engine::Warsow,
     colours: Colours::Warsow,
     info_slots: InfoSlots::All,
     server_name: Keys::both(DEFAULT.server_name.read),

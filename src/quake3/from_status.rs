@@ -4,33 +4,16 @@
 //! removed. Quake 2 and QuakeWorld have a character set of their own, with fewer such bytes.
 
 use super::engines::{Clients, Limit, Names, Profile, WrittenTeams};
-use super::keys::{Key, Keys, Known};
+use super::keys::{Key, Keys};
 use super::names::{only_name, written_names};
 use super::teams::{has_scores_of, read_qcstatus_type, write_qcstatus, write_teams};
 use super::values::{field_value, rule_value, value_of};
 use super::wire::infostring::{InfoString, InfoStringBuilder};
 use super::wire::siblings::Form;
 use crate::model::{ServerStatus, Text};
-use crate::options::{Detail, Engine};
+use crate::options::Detail;
 use crate::service::Service;
 use crate::text::number;
-
-/// The row of the engine that is imitated, or of a game on it that the status names.
-pub(super) fn profile(status: &ServerStatus, engine: Engine) -> &'static Profile {
-    let mut known = Known::default();
-    for (key, value) in &status.rules {
-        known.insert(key.raw(), value.raw());
-    }
-    for (key, text) in [
-        (Key::Gamename, &status.game),
-        (Key::Version, &status.version),
-    ] {
-        if let Some(text) = text {
-            known.insert(key.as_str().as_bytes(), text.raw());
-        }
-    }
-    Profile::of_status(&known, engine)
-}
 
 /// The pairs of a status's fields.
 pub(super) struct Fields {
@@ -48,7 +31,7 @@ pub(super) fn field_pairs(
     service: &Service,
     space: usize,
 ) -> Fields {
-    let profile = profile(status, service.engine);
+    let profile = Profile::of_format(service.format);
     let mut writer = Writer {
         status,
         profile,

@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes};
 
 use super::engines::{Challenge, Profile};
-use super::from_status::{self, field_pairs, put_rules};
+use super::from_status::{field_pairs, put_rules};
 use super::info_line;
 use super::player_lines::write_quake3_lines;
 use super::siblings;
@@ -26,10 +26,9 @@ const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 const PURPOSE: u16 = 0x5133;
 
 /// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player
-/// slots here. As [`Engine::Quake2`](crate::Engine::Quake2) and
-/// [`Engine::QuakeWorld`](crate::Engine::QuakeWorld) it answers only `status`. Other requests get
-/// no reply, nor does a challenge of more than 128 bytes. A game writes its reply to `connect` with
-/// [`Reply`], and its reply to `rcon` with [`Reply::print`].
+/// slots here. As [`Format::Quake2`] and [`Format::QuakeWorld`] it answers only `status` and
+/// `info`. Other requests get no reply, nor does a challenge of more than 128 bytes. A game
+/// writes its reply to `connect` with [`Reply`], and its reply to `rcon` with [`Reply::print`].
 ///
 /// The names and counts are written first, then as many whole player lines as fit, then the
 /// status's own rules. A rule that is empty or does not fit is left out; later rules that fit are
@@ -78,8 +77,7 @@ pub(crate) fn respond_from_templates(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let engine = context.service.engine;
-    let profile = Profile::of_engine(engine);
+    let profile = Profile::of_format(context.service.format);
     if profile.form != Form::Quake3 {
         return sibling_reply(&request.command, profile.form, context);
     }
@@ -153,7 +151,7 @@ fn info_line_reply(protocol: &[u8], context: &mut Context<'_, ReplyKind>) -> Opt
     let is_known_version = number::number(protocol) == Some(own);
     let kind = ReplyKind::InfoLine { is_known_version };
     let template = context.template(kind, |context, template| {
-        let profile = Profile::of_engine(context.service.engine);
+        let profile = Profile::of_format(context.service.format);
         if let Some(line) = info_line::encode(is_known_version, context.status, profile) {
             template.begin();
             template.bytes.extend_from_slice(&line);
@@ -252,8 +250,7 @@ struct Body {
 /// 4. The rules that fit.
 fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let (status, service) = (context.status, context.service);
-    // The row of the status's game: the one of the engine only has the form of the reply.
-    let profile = from_status::profile(status, service.engine);
+    let profile = Profile::of_format(service.format);
     let mut lines = write_quake3_lines(&status.players, profile, service.max_reply);
 
     let space_for_fields = space.info.saturating_sub(MAX_CLIENTS);
@@ -314,7 +311,7 @@ fn length_of_whole_lines(lines: &[u8], space: usize) -> usize {
 /// use std::time::Instant;
 /// use queryport::quake3::{self, verify_challenge};
 /// use queryport::quake3::{Command, Reply, Request};
-/// use queryport::{Engine, Requester, Secret, ServerStatus, Service};
+/// use queryport::{Format, Requester, Secret, ServerStatus, Service};
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let client =
@@ -323,7 +320,7 @@ fn length_of_whole_lines(lines: &[u8], space: usize) -> usize {
 /// let replies = quake3::respond(
 ///     &request,
 ///     &ServerStatus::default(),
-///     &Service::new(Engine::Quake3),
+///     &Service::new(Format::Quake3),
 ///     &client,
 /// );
 /// let Reply::Challenge { challenge, .. } =
@@ -332,14 +329,14 @@ fn length_of_whole_lines(lines: &[u8], space: usize) -> usize {
 ///     panic!()
 /// };
 ///
-/// assert!(verify_challenge(challenge, &Service::new(Engine::Quake3), &client));
+/// assert!(verify_challenge(challenge, &Service::new(Format::Quake3), &client));
 /// let mut stranger = client;
 /// stranger.address.set_port(5001);
-/// assert!(!verify_challenge(challenge, &Service::new(Engine::Quake3), &stranger));
+/// assert!(!verify_challenge(challenge, &Service::new(Format::Quake3), &stranger));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Requester) -> bool {
-    let form = Profile::of_engine(service.engine).written.challenge;
+    let form = Profile::of_format(service.format).written.challenge;
     let matches = |token| challenge_text(form, token).bytes() == challenge;
     requester
         .tokens
@@ -383,7 +380,7 @@ fn challenge_reply(
     fifth_byte: Option<u8>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let form = Profile::of_engine(context.service.engine).written.challenge;
+    let form = Profile::of_format(context.service.format).written.challenge;
     let is_of_id = form == Challenge::Response;
     if let (Some(own), Some(game)) = (&context.status.game, game)
         && is_of_id
@@ -444,7 +441,7 @@ fn connect_reply(
     fifth_byte: Option<u8>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let form = Profile::of_engine(context.service.engine).written.challenge;
+    let form = Profile::of_format(context.service.format).written.challenge;
     let text = b"This server takes no players, it answers queries.\n";
     let reply = match form {
         Challenge::Number | Challenge::Characters => Reply::Rejected { text },
@@ -483,8 +480,8 @@ mod tests {
     use super::*;
     use crate::limits::Limits;
     use crate::model::{Player, Rules};
-    use crate::options::Engine;
     use crate::secret::Secret;
+    use crate::service::Format;
 
     fn requester() -> Requester {
         Requester::new(
@@ -523,7 +520,7 @@ mod tests {
         reply(
             Command::GetStatus { challenge },
             &status(players),
-            &Service::new(Engine::Quake3),
+            &Service::new(Format::Quake3),
         )
     }
 
@@ -534,15 +531,13 @@ mod tests {
             player_count: Some(30),
             ..status(64)
         };
-        for engine in [Engine::Quake3, Engine::MedalOfHonor] {
-            let service = Service::new(engine);
-            let command = Command::GetStatus { challenge: None };
-            let reply = reply(command, &spectators, &service).unwrap();
-            let answer = Response::parse(&reply, &Limits::default()).unwrap();
-            let lines = answer.players().count();
-            assert!((30..64).contains(&lines), "{lines} lines");
-            assert_eq!(answer.info().get("clients"), Some(&b"64"[..]));
-        }
+        let service = Service::new(Format::Quake3);
+        let command = Command::GetStatus { challenge: None };
+        let reply = reply(command, &spectators, &service).unwrap();
+        let answer = Response::parse(&reply, &Limits::default()).unwrap();
+        let lines = answer.players().count();
+        assert!((30..64).contains(&lines), "{lines} lines");
+        assert_eq!(answer.info().get("clients"), Some(&b"64"[..]));
     }
 
     #[test]
@@ -589,7 +584,7 @@ mod tests {
         let replies = respond(
             &request,
             &status(3),
-            &Service::new(Engine::Quake3),
+            &Service::new(Format::Quake3),
             &requester(),
         );
         assert_eq!(
@@ -599,71 +594,9 @@ mod tests {
         );
     }
 
-    /// OpenJK (codemp/client/cl_main.cpp) and ET: Legacy (src/client/cl_main.c) read `needpass`,
-    /// and ET: Legacy reads `humans`. ioquake3 and iortcw read the keys with `g_`.
     #[test]
-    fn an_info_says_password_and_people_in_the_keys_that_each_client_reads() {
-        let status = ServerStatus {
-            password: Some(true),
-            player_count: Some(5),
-            bot_count: Some(2),
-            ..ServerStatus::default()
-        };
-        let keys = |command| {
-            let reply = reply(command, &status, &Service::new(Engine::Quake3)).unwrap();
-            let response = Response::parse(&reply, &Limits::default()).unwrap();
-            ["g_needpass", "needpass", "g_humanplayers", "humans"].map(|key| {
-                let value = response.info().get(key)?;
-                Some(String::from_utf8_lossy(value).into_owned())
-            })
-        };
-        let says = |text: &str| Some(text.to_owned());
-        assert_eq!(
-            keys(Command::GetInfo { challenge: None }),
-            [says("1"), says("1"), says("3"), says("3")]
-        );
-        assert_eq!(
-            keys(Command::GetStatus { challenge: None }),
-            [says("1"), None, None, None]
-        );
-    }
-
-    #[test]
-    fn each_engine_has_its_player_lines() {
-        let mut status = ServerStatus::default();
-        let mut player = Player::new("Ann");
-        (player.score, player.ping) = (Some(-3), Some(50));
-        status.players = [player].into();
-        let last_line = |engine, status: &ServerStatus| {
-            let reply = reply(
-                Command::GetStatus { challenge: None },
-                status,
-                &Service::new(engine),
-            )
-            .unwrap();
-            assert_eq!(reply[4] == 1, engine == Engine::MedalOfHonor);
-            String::from_utf8_lossy(reply.split(|&byte| byte == b'\n').rev().nth(1).unwrap())
-                .into_owned()
-        };
-        assert_eq!(
-            last_line(Engine::DarkPlaces, &status),
-            r#"-3 50 "Ann""#,
-            "no teams"
-        );
-        status.players[0].team = Some(2);
-        assert_eq!(last_line(Engine::Quake3, &status), r#"-3 50 "Ann""#);
-        assert_eq!(last_line(Engine::DarkPlaces, &status), r#"-3 50 2 "Ann""#);
-        assert_eq!(
-            last_line(Engine::SoldierOfFortune2, &status),
-            r#"-3 50 2 "Ann""#
-        );
-        assert_eq!(last_line(Engine::Warsow, &status), r#"-3 50 "Ann" 2"#);
-        assert_eq!(last_line(Engine::MedalOfHonor, &status), r#"50 "Ann""#);
-    }
-
-    #[test]
-    fn each_engine_has_its_challenges() {
-        let get = |engine, client, game| {
+    fn a_challenge_quotes_the_number_of_the_client() {
+        let get = |client, game| {
             let status = ServerStatus {
                 game: Some("Quake3Arena".into()),
                 ..ServerStatus::default()
@@ -671,7 +604,7 @@ mod tests {
             let reply = reply(
                 Command::GetChallenge { client, game },
                 &status,
-                &Service::new(engine),
+                &Service::new(Format::Quake3),
             )
             .unwrap();
             String::from_utf8(reply[4..].to_vec()).unwrap()
@@ -682,73 +615,56 @@ mod tests {
         let number =
             String::from_utf8(challenge_text(Challenge::Response, token).bytes().to_vec()).unwrap();
         let ours = Some(&b"12345"[..]);
+        assert_eq!(get(None, None), format!("challengeResponse {number}"));
         assert_eq!(
-            get(Engine::Quake3, None, None),
-            format!("challengeResponse {number}")
-        );
-        assert_eq!(
-            get(Engine::Quake3, ours, None),
+            get(ours, None),
             format!("challengeResponse {number} 12345 68")
         );
         assert_eq!(
-            get(Engine::Quake3, ours, Some(b"Quake3Arena")),
+            get(ours, Some(b"Quake3Arena")),
             format!("challengeResponse {number} 12345 68")
         );
         assert_eq!(
-            get(Engine::Quake3, Some(b"\\x"), None),
+            get(Some(b"\\x"), None),
             format!("challengeResponse {number}"),
             "no number"
         );
         assert_eq!(
-            get(Engine::Quake3, ours, Some(b"Other")),
+            get(ours, Some(b"Other")),
             "print\nGame mismatch: This is a Quake3Arena server\n"
         );
-        assert_eq!(
-            get(Engine::MedalOfHonor, None, None),
-            format!("\x01challengeResponse {number}")
-        );
-        assert_eq!(
-            get(Engine::Warsow, ours, Some(b"Other")),
-            format!("challenge {number}")
-        );
-        let darkplaces = get(Engine::DarkPlaces, ours, Some(b"Other"));
-        assert!(darkplaces.starts_with("challenge ") && darkplaces.ends_with('\0'));
-        assert_eq!(darkplaces.len(), "challenge ".len() + 11 + 1);
     }
 
     #[test]
     fn a_challenge_is_valid_for_its_address_and_some_seconds() {
-        for engine in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow] {
-            let (client, service) = (requester(), Service::new(engine));
-            let request = Request::new(Command::GetChallenge {
-                client: None,
-                game: None,
-            });
-            let reply = respond(&request, &ServerStatus::default(), &service, &client)
-                .into_iter()
-                .next()
+        let (client, service) = (requester(), Service::new(Format::Quake3));
+        let request = Request::new(Command::GetChallenge {
+            client: None,
+            game: None,
+        });
+        let reply = respond(&request, &ServerStatus::default(), &service, &client)
+            .into_iter()
+            .next()
+            .unwrap();
+        let Ok(Reply::Challenge { challenge, .. }) = Reply::parse(&reply) else {
+            panic!("{reply:?}")
+        };
+        let valid_after = |seconds| {
+            let now = client
+                .now
+                .checked_add(Duration::from_secs(seconds))
                 .unwrap();
-            let Ok(Reply::Challenge { challenge, .. }) = Reply::parse(&reply) else {
-                panic!("{reply:?}")
-            };
-            let valid_after = |seconds| {
-                let now = client
-                    .now
-                    .checked_add(Duration::from_secs(seconds))
-                    .unwrap();
-                verify_challenge(challenge, &service, &Requester { now, ..client })
-            };
-            assert!(valid_after(0) && valid_after(15) && !valid_after(30));
-            assert!(
-                !verify_challenge(b"0", &service, &client)
-                    && !verify_challenge(b"", &service, &client)
-            );
-            let address = "192.0.2.2:5000".parse().unwrap();
-            assert!(!verify_challenge(
-                challenge,
-                &service,
-                &Requester { address, ..client }
-            ));
-        }
+            verify_challenge(challenge, &service, &Requester { now, ..client })
+        };
+        assert!(valid_after(0) && valid_after(15) && !valid_after(30));
+        assert!(
+            !verify_challenge(b"0", &service, &client) && !verify_challenge(b"", &service, &client)
+        );
+        let address = "192.0.2.2:5000".parse().unwrap();
+        assert!(!verify_challenge(
+            challenge,
+            &service,
+            &Requester { address, ..client }
+        ));
     }
 }

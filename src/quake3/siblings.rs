@@ -6,9 +6,9 @@ use super::player_lines::{is_spectator, write_quake_world_line, write_quake2_lin
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
 use crate::model::{Player, ServerStatus};
-use crate::options::{Detail, Engine};
+use crate::options::Detail;
 use crate::reply::Template;
-use crate::service::Service;
+use crate::service::{Format, Service};
 
 /// Longest infostring of both families, in bytes (`MAX_INFO_STRING` and `MAX_SERVERINFO_STRING`
 /// less the NUL).
@@ -21,9 +21,9 @@ pub(super) fn encode(
     service: &Service,
     template: &mut Template,
 ) {
-    let profile = Profile::of_engine(service.engine);
+    let profile = Profile::of_format(service.format);
     let is_quake_world = profile.form == Form::QuakeWorld;
-    let Some(space) = service.max_reply.checked_sub(framing(service.engine)) else {
+    let Some(space) = service.max_reply.checked_sub(framing(service.format)) else {
         return;
     };
     // The line feed after the infostring.
@@ -45,17 +45,17 @@ pub(super) fn encode(
 }
 
 /// The bytes of a datagram in addition to its text.
-fn framing(engine: Engine) -> usize {
+fn framing(format: Format) -> usize {
     let mut head = Vec::new();
-    put_status_head(engine, &mut head);
-    let has_nul = Profile::of_engine(engine).form == Form::QuakeWorld;
+    put_status_head(format, &mut head);
+    let has_nul = Profile::of_format(format).form == Form::QuakeWorld;
     head.len().saturating_add(has_nul.into())
 }
 
 /// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,
 /// so that clients can see that lines are missing.
 fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
-    let space = service.max_reply.saturating_sub(framing(service.engine));
+    let space = service.max_reply.saturating_sub(framing(service.format));
     let space = space.min(MAX_STATUS);
     for line in lines {
         if text.len().saturating_add(line.len()) > space {
@@ -65,7 +65,7 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
         text.extend_from_slice(&line);
     }
     template.begin();
-    put_status_head(service.engine, &mut template.bytes);
+    put_status_head(service.format, &mut template.bytes);
     template.bytes.extend_from_slice(&text);
 }
 
@@ -74,7 +74,7 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
 /// datagram as the last one if another piece would fit into it. Lines beyond the longest reply are
 /// left out, and then also the last line feed.
 fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
-    let framing = framing(service.engine);
+    let framing = framing(service.format);
     // The bytes of the datagrams before the current one.
     let mut before = 0_usize;
     for line in lines {
@@ -87,26 +87,26 @@ fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
         }
         for piece in line.chunks(MAX_PIECE) {
             if text.len().saturating_add(piece.len()) > MAX_PART {
-                put_part(&text, service.engine, template);
+                put_part(&text, service.format, template);
                 before = before.saturating_add(text.len()).saturating_add(framing);
                 text.clear();
             }
             text.extend_from_slice(piece);
         }
     }
-    put_part(&text, service.engine, template);
+    put_part(&text, service.format, template);
 }
 
 /// Writes one datagram of a reply of QuakeWorld.
-fn put_part(text: &[u8], engine: Engine, template: &mut Template) {
+fn put_part(text: &[u8], format: Format, template: &mut Template) {
     template.begin();
-    put_status_head(engine, &mut template.bytes);
+    put_status_head(format, &mut template.bytes);
     template.bytes.extend_from_slice(text);
     template.bytes.push(0);
 }
 
-fn put_status_head(engine: Engine, out: &mut Vec<u8>) {
-    let form = Profile::of_engine(engine).form;
+fn put_status_head(format: Format, out: &mut Vec<u8>) {
+    let form = Profile::of_format(format).form;
     let detail = Detail::Full;
     put_head(Word { form, detail }, None, out);
 }

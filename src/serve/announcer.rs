@@ -109,8 +109,8 @@ enum MasterProtocol {
 impl Announcer {
     /// Heartbeats for Quake 3 masters. The first ones wait in [`Self::poll_transmit`].
     ///
-    /// - `tag`: `DarkPlaces` for every game with a `gamename`, `QuakeArena-1` for Quake III Arena;
-    ///   [`Self::quake3_tag`] returns the tag for a status.
+    /// - `tag`: the tag of the game's own servers, such as `QuakeArena-1` for Quake III Arena;
+    ///   `DarkPlaces` for every game with a `gamename`.
     /// - `masters`: all IPv4 and IPv6 addresses of each master; the first 32 are kept.
     /// - `status` and `service`: those of the server's responder.
     ///
@@ -133,23 +133,6 @@ impl Announcer {
             status,
             now,
         )
-    }
-
-    /// The tag for [`Self::quake3`]. It is the tag of the game's own servers if masters list this
-    /// status with it, else `DarkPlaces`.
-    ///
-    /// ```
-    /// use queryport::serve::Announcer;
-    /// use queryport::{Protocol, ServerStatus};
-    ///
-    /// let mut status = ServerStatus::default();
-    /// status.game = Some("q3ut4".into());
-    /// (status.player_count, status.max_players) = (Some(0), Some(16));
-    /// status.protocol_version = Some(68);
-    /// assert_eq!(Announcer::quake3_tag(&status, Protocol::Quake3), "QuakeArena-1");
-    /// ```
-    pub fn quake3_tag(status: &ServerStatus, service: impl Into<Service>) -> &'static str {
-        quake3::master::tag_of(status, &service.into())
     }
 
     /// Heartbeats for GameSpy v1 masters (UDP port 27900). `query_port`: the port in the list.

@@ -7,8 +7,8 @@
 
 mod announcer;
 mod guard;
-mod request;
 mod responder;
+mod served;
 
 pub use announcer::Announcer;
 pub use guard::GuardOptions;

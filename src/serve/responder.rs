@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::guard::{Admitted, Guard, GuardOptions, Limited};
-use super::request::{Caches, Request};
+use super::served::{Request, Served};
 use crate::address::Scope;
 use crate::model::ServerStatus;
 use crate::reply::{Requester, TemplateReply};
@@ -49,13 +49,13 @@ pub struct ResponderStats {
 
 /// Answers queries about one server. The caller owns the socket and the clock.
 ///
-/// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of
-/// encoded replies for each protocol, and 1,024 replies that wait to be sent.
+/// Replies are encoded when the status is set. No flood of requests increases its memory beyond
+/// [`GuardOptions::MEMORY`], the encoded replies, and 1,024 replies that wait to be sent.
 ///
 /// # After a failure
 /// A responder does not see failures: a reply that is lost is requested again by its client. It
 /// counts the bytes that each source received, see [`GuardOptions`]. The counts fall at the guard's
-/// rates, and [`Self::with_guard`] resets them. [`Self::set_status`] resets the encoded replies.
+/// rates, and [`Self::with_guard`] resets them.
 ///
 /// ```
 /// use std::time::Instant;
@@ -85,9 +85,8 @@ pub struct ResponderStats {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Responder {
-    services: Vec<Service>,
+    served: Vec<Served>,
     status: Arc<ServerStatus>,
-    caches: Caches,
     tokens: TokenIssuer,
     guard: Option<Guard>,
     /// The maximum size of one reply, in bytes.
@@ -114,9 +113,8 @@ impl Responder {
         now: Instant,
     ) -> Self {
         let responder = Self {
-            services: Vec::new(),
+            served: Vec::new(),
             status: status.into(),
-            caches: Caches::default(),
             tokens: TokenIssuer::new(secret, now),
             guard: None,
             max_reply: usize::MAX,
@@ -149,7 +147,7 @@ impl Responder {
     /// two protocols could parse it, the one added first answers.
     #[must_use]
     pub fn with_service(mut self, service: impl Into<Service>) -> Self {
-        self.services.push(service.into());
+        self.served.push(Served::new(service.into(), &self.status));
         self
     }
 
@@ -158,13 +156,15 @@ impl Responder {
         &self.status
     }
 
-    /// Replaces the status being served. An `Arc` is shared, not copied. A status that equals the
-    /// old one changes nothing: the encoded replies stay.
+    /// Replaces the status being served, and encodes its replies. An `Arc` is shared, not copied. A
+    /// status that equals the old one changes nothing.
     pub fn set_status(&mut self, status: impl Into<Arc<ServerStatus>>) {
         let status = status.into();
         if status != self.status {
             self.status = status;
-            self.caches = Caches::default();
+            for served in &mut self.served {
+                served.set_status(&self.status);
+            }
         }
     }
 
@@ -190,13 +190,15 @@ impl Machine for Responder {
             count(&mut self.stats.refused, 1);
             return Handled::Refused;
         }
-        let mut services = self.services.iter();
-        let parse = |service| Some((service, Request::parse(service, datagram)?));
-        let Some((service, request)) = services.find_map(parse) else {
+        let mut all_served = self.served.iter_mut();
+        let Some((served, request)) = all_served.find_map(|served| {
+            let request = Request::parse(&served.service, datagram)?;
+            Some((served, request))
+        }) else {
             count(&mut self.stats.ignored, 1);
             return Handled::Ignored;
         };
-        let handled = Handled::Request(service.engine.protocol());
+        let handled = Handled::Request(served.service.format().protocol());
         let mut admitted = None;
         if let Some(guard) = &mut self.guard {
             match guard.admit(now, from.ip(), request.has_token()) {
@@ -213,7 +215,7 @@ impl Machine for Responder {
             number: self.stats.answered.saturating_add(1),
             tokens: self.tokens,
         };
-        let reply = request.respond(&self.status, service, &requester, &mut self.caches);
+        let reply = served.reply(&request, &self.status, &requester);
         let Some(reply) = reply else {
             count(&mut self.stats.unanswered, 1);
             return handled;

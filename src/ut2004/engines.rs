@@ -1,7 +1,6 @@
 //! The engines that speak this protocol: one row each, with the differences between their replies.
 //!
-//! The first row with a mark of a reply determines how it is read. A reply is written with the row
-//! of the imitated engine.
+//! The first row with a mark of a reply determines how it is read.
 
 use std::ops::RangeInclusive;
 
@@ -122,16 +121,13 @@ pub(super) enum Field {
 /// The words of a rule for true and false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Words {
-    /// Any words for both. `True` and `False` are written.
+    /// Any words for both.
     Any,
-    /// The same, but only `True` is written.
-    AnyWithoutFalse,
-    /// [`DEDICATED`] and [`NON_DEDICATED`]. They are written.
+    /// [`DEDICATED`] and [`NON_DEDICATED`].
     Modes,
-    /// `Enabled` and `Disabled`. They are not written.
+    /// `Enabled` and `Disabled`.
     Enabled,
-    /// The rule is there only if the field is true. It is not written, because its value is
-    /// unknown.
+    /// The rule is there only if the field is true.
     Present,
 }
 
@@ -148,8 +144,8 @@ impl Profile {
         row.and_then(|row| ENGINES.get(row)).unwrap_or(&UNKNOWN)
     }
 
-    /// Rules that have a field in the model. Of several keys of a field, the first is written.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone + use<> {
+    /// Rules that have a field in the model.
+    fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
         STOCK_KEYS.iter().chain(self.own_keys)
     }
 
@@ -204,7 +200,7 @@ impl Key {
 static STOCK_KEYS: [Key; 6] = [
     key(SERVER_MODE, Field::Dedicated).in_words(Words::Modes),
     key("ServerVersion", Field::Version),
-    key("GamePassword", Field::Password).in_words(Words::AnyWithoutFalse),
+    key("GamePassword", Field::Password),
     key("GoalScore", Field::ScoreLimit),
     key("TimeLimit", Field::TimeLimit),
     key("Mutator", Field::Mutator),
@@ -253,7 +249,7 @@ const KILLING_FLOOR_TURBO: Profile = Profile {
     source: "KFPilot/KFTurbo, KFTurboServer/Classes/KFTurboMasterServerUplink.uc",
 };
 
-pub(super) const KILLING_FLOOR: Profile = Profile {
+const KILLING_FLOOR: Profile = Profile {
     marks: &[Mark::InfoEnd],
     info: InfoEnd::Waves,
     players: PlayerForm::Standard,
@@ -290,7 +286,7 @@ const UNREAL_II_XMP: Profile = Profile {
 };
 
 /// With its demo and Devastation.
-pub(super) const UT2003: Profile = Profile {
+const UT2003: Profile = Profile {
     marks: &[Mark::Version(0x78..=0x79)],
     info: InfoEnd::Older,
     players: PlayerForm::Standard,
@@ -302,7 +298,7 @@ pub(super) const UT2003: Profile = Profile {
 };
 
 /// UT2004 and its demo. The mod AntiTCC adds rules.
-pub(super) const UT2004: Profile = Profile {
+const UT2004: Profile = Profile {
     marks: &[Mark::Version(0x7F..=UT2004_VERSION)],
     info: InfoEnd::Standard,
     players: PlayerForm::Standard,

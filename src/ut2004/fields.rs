@@ -1,4 +1,4 @@
-//! The fields of a status that rules fill, and the form of their values on the wire.
+//! The fields of a status that rules fill, and how their values are read.
 
 use std::time::Duration;
 
@@ -6,12 +6,10 @@ use bytes::Bytes;
 
 use super::engines::{DEDICATED, Field, NON_DEDICATED, Profile, Words};
 use super::wire::strings::FString;
-use super::wire::text::WireText;
 use crate::model::{ServerStatus, Text};
 use crate::text::number;
 
-/// Passes a macro the fields of rules, each with its name in a status. A server adds them in this
-/// order.
+/// Passes a macro the fields of rules, each with its name in a status.
 macro_rules! each_field {
     ($visit:ident) => {
         $visit! {
@@ -25,9 +23,6 @@ macro_rules! each_field {
         }
     };
 }
-
-#[cfg(feature = "serve")]
-pub(super) use each_field;
 
 /// The key and the value of a rule.
 pub(super) type Rule<'a> = (FString<'a>, FString<'a>);
@@ -55,25 +50,14 @@ pub(super) fn read(
 }
 
 /// The value of a field.
-#[cfg_attr(
-    not(feature = "serve"),
-    allow(dead_code, reason = "only a server writes values")
-)]
-pub(super) trait Value: Sized {
+trait Value: Sized {
     /// Fills the field from a rule, if it has no value yet and the rule's can be read.
     fn read(rule: FString<'_>, words: Words, bytes: &Bytes, field: &mut Option<Self>);
-
-    /// The values of the rules for this one. There are none if a rule cannot hold it.
-    fn write(&self, words: Words) -> Vec<WireText<'_>>;
 }
 
 impl Value for Text {
     fn read(rule: FString<'_>, _: Words, bytes: &Bytes, field: &mut Option<Self>) {
         field.get_or_insert_with(|| text(bytes, rule));
-    }
-
-    fn write(&self, _: Words) -> Vec<WireText<'_>> {
-        vec![WireText::new(self.as_ref())]
     }
 }
 
@@ -81,12 +65,6 @@ impl Value for Text {
 impl Value for Vec<Text> {
     fn read(rule: FString<'_>, _: Words, bytes: &Bytes, field: &mut Option<Self>) {
         field.get_or_insert_default().push(text(bytes, rule));
-    }
-
-    fn write(&self, _: Words) -> Vec<WireText<'_>> {
-        self.iter()
-            .map(|text| WireText::new(text.as_ref()))
-            .collect()
     }
 }
 
@@ -98,25 +76,12 @@ impl Value for bool {
             (is_yes || word.eq_ignore_ascii_case(no.as_bytes())).then_some(is_yes)
         };
         let value = match words {
-            Words::Any | Words::AnyWithoutFalse => number::boolean(word),
+            Words::Any => number::boolean(word),
             Words::Modes => one_of(DEDICATED, NON_DEDICATED),
             Words::Enabled => one_of("Enabled", "Disabled"),
             Words::Present => Some(true),
         };
         *field = field.or(value);
-    }
-
-    fn write(&self, words: Words) -> Vec<WireText<'_>> {
-        let word = match (words, self) {
-            (Words::Any | Words::AnyWithoutFalse, true) => "True",
-            (Words::Any, false) => "False",
-            (Words::Modes, true) => DEDICATED,
-            (Words::Modes, false) => NON_DEDICATED,
-            (Words::AnyWithoutFalse, false) | (Words::Enabled | Words::Present, _) => {
-                return Vec::new();
-            }
-        };
-        vec![WireText::ascii(word)]
     }
 }
 
@@ -125,24 +90,11 @@ impl Value for Duration {
     fn read(rule: FString<'_>, _: Words, _: &Bytes, field: &mut Option<Self>) {
         *field = field.or_else(|| number::whole_minutes(rule.shown()));
     }
-
-    fn write(&self, _: Words) -> Vec<WireText<'_>> {
-        let is_whole = self.subsec_nanos() == 0 && self.as_secs().is_multiple_of(60);
-        if !is_whole {
-            return Vec::new();
-        }
-        let minutes = i64::try_from(self.as_secs() / 60).ok();
-        minutes.map(WireText::number).into_iter().collect()
-    }
 }
 
 impl Value for i64 {
     fn read(rule: FString<'_>, _: Words, _: &Bytes, field: &mut Option<Self>) {
         *field = field.or_else(|| number::number(rule.shown()));
-    }
-
-    fn write(&self, _: Words) -> Vec<WireText<'_>> {
-        vec![WireText::number(*self)]
     }
 }
 

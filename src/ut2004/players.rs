@@ -1,4 +1,4 @@
-//! Players and teams: how their records are read, and how the server side writes them.
+//! Players and teams in records.
 
 use std::ops::Range;
 
@@ -6,11 +6,7 @@ use bytes::Bytes;
 
 use super::fields::text;
 use super::wire::lists::{PLAYER_ID, PLAYER_NUM, PlayerRecord, STATS_ID};
-#[cfg(feature = "serve")]
-use super::wire::text::WireText;
 use crate::model::{Charset, Colours, ExtrasBuilder, Player, Team};
-#[cfg(feature = "serve")]
-use crate::model::{ServerStatus, TextRef};
 use crate::text::number;
 
 /// The players of these records. `bytes`: the memory that texts share.
@@ -129,40 +125,4 @@ pub(super) fn read_teams(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Tea
         }
     }
     teams.into_iter().flatten().collect()
-}
-
-/// A player as it is written.
-#[cfg(feature = "serve")]
-#[derive(Debug, Clone)]
-pub(super) struct WirePlayer<'a> {
-    pub(super) name: WireText<'a>,
-    /// The record without the name.
-    pub(super) record: PlayerRecord<'static>,
-}
-
-/// The list of players.
-#[cfg(feature = "serve")]
-pub(super) fn write_players(status: &ServerStatus) -> impl Iterator<Item = WirePlayer<'_>> {
-    let numbered = status.players.iter().zip(1..);
-    numbered.map(|(player, position)| WirePlayer {
-        name: WireText::new(player.name.as_ref()),
-        record: record(player, position),
-    })
-}
-
-/// The record of a player. A player without a number gets its position as the number.
-#[cfg(feature = "serve")]
-fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
-    let extra = |key: &str| player.extra.get(key).map(TextRef::raw);
-    let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);
-    let player_num = extra(PLAYER_NUM).and_then(number::number);
-    let score = player.score.unwrap_or(0);
-    let nearest_score = if score < 0 { i32::MIN } else { i32::MAX };
-    PlayerRecord {
-        player_num: player_num.unwrap_or(position),
-        ping: player.ping.unwrap_or(0),
-        score: i32::try_from(score).unwrap_or(nearest_score),
-        stats_id: PlayerRecord::with_team(stats_id, player.team),
-        ..PlayerRecord::default()
-    }
 }

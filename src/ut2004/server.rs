@@ -2,14 +2,13 @@
 
 use bytes::Bytes;
 
-use super::engines::{InfoEnd, PlayerForm, Profile};
-use super::from_status::{self, InfoRules};
-use super::players::write_players;
-use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList, XmpFields};
-use super::wire::{Body, Command, Request, Response, put_header};
+use super::engines::UT2004_VERSION;
+use super::from_status;
+use super::wire::lists::{FLUSH_LENGTH, PLAYERS, RULES};
+use super::wire::{Body, Command, Request, Response, RuleList, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
-use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
+use crate::reply::{Patch, Requester, Stored, Template, TemplateReply};
 use crate::service::Service;
 
 /// Answers a request as the game does. The info is one datagram. Rules and players take as many as
@@ -20,11 +19,11 @@ use crate::service::Service;
 /// to clients whose version is lower than this server's, compared byte by byte. Otherwise two
 /// servers could be made to answer each other forever.
 ///
-/// The rules `SkillLevel` and `Flags` go into the info record instead of the list, the last of each
-/// name, if the engine's record has these fields. So do `CurrentWave` and `FinalWave` together.
-/// Where the rules lack them, fields of the status are added: `ServerMode`, `ServerVersion`,
-/// `GamePassword`, `Mutator`, `GoalScore`, `TimeLimit` in whole minutes, and for Killing Floor
-/// `IsVacSecured`. If rules contradict a field, the field wins, and the rules are left out.
+/// The replies are those of UT2004, version 0x80. The rules `SkillLevel` and `Flags` go into the
+/// info record. The list begins with the fields of the status: `ServerMode`, `ServerVersion`,
+/// `GamePassword`, `GoalScore`, `TimeLimit` in whole minutes, and `Mutator`. The status's own rules
+/// follow as they are, except those with the key of such a field. Other fields are not sent: for
+/// the anti-cheat of Killing Floor, add the rule `IsVacSecured`.
 ///
 /// Texts are cut at 400 characters. An entry is never split, and never left out because of its
 /// length.
@@ -52,90 +51,119 @@ pub fn respond(
     request: &Request,
     status: &ServerStatus,
     service: &Service,
-    requester: &Requester,
+    _requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, service, requester, |context| {
-        respond_from_templates(request, context)
-    })
-}
-
-/// Does the same as [`respond`], with the templates of earlier replies.
-pub(crate) fn respond_from_templates(
-    request: &Request,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    let kind = ReplyKind {
-        command: request.command,
-        takes_header: takes_header(request, context.service),
-    };
-    let template = context.template(kind, |context, template| {
-        // This cannot fail: texts are cut far below the length that cannot be written.
-        let _ = Writer {
-            service: context.service,
-            template,
-        }
-        .write(request, context.status);
-    });
-    TemplateReply::new(template, Patch::NONE)
+    let datagrams = ReplyKind::of(request).encode(status, service);
+    let reply = TemplateReply::encoded(datagrams, Patch::NONE);
+    reply.map(TemplateReply::into_datagrams).unwrap_or_default()
 }
 
 /// The kind of a reply. Replies of the same kind are identical.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct ReplyKind {
-    command: Command,
-    takes_header: bool,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReplyKind {
+    Info,
+    SmallPing,
+    Rules(EmptyList),
+    Players,
+    RulesAndPlayers(EmptyList),
 }
 
-/// Whether a header-only datagram may answer this request. Another server may read that datagram as
-/// a request. It replies only if its own version bytes are higher, so two servers exchange at most
-/// one reply each.
-fn takes_header(request: &Request, service: &Service) -> bool {
-    request.version.to_le_bytes() < service.protocol_version.to_le_bytes()
+/// What is sent for an empty list of rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EmptyList {
+    Nothing,
+    Header,
+}
+
+impl ReplyKind {
+    const ALL: [Self; 7] = [
+        Self::Info,
+        Self::SmallPing,
+        Self::Rules(EmptyList::Nothing),
+        Self::Rules(EmptyList::Header),
+        Self::Players,
+        Self::RulesAndPlayers(EmptyList::Nothing),
+        Self::RulesAndPlayers(EmptyList::Header),
+    ];
+
+    fn of(request: &Request) -> Self {
+        // Another server may read a header-only datagram as a request. It replies only if its own
+        // version bytes are higher, so two servers exchange at most one reply each.
+        let empty_list = if request.version.to_le_bytes() < UT2004_VERSION.to_le_bytes() {
+            EmptyList::Header
+        } else {
+            EmptyList::Nothing
+        };
+        match request.command {
+            Command::Info => Self::Info,
+            Command::SmallPing => Self::SmallPing,
+            Command::Rules => Self::Rules(empty_list),
+            Command::Players => Self::Players,
+            Command::RulesAndPlayers => Self::RulesAndPlayers(empty_list),
+        }
+    }
+
+    /// Encodes the reply.
+    fn encode(self, status: &ServerStatus, service: &Service) -> Template {
+        let mut writer = Writer {
+            max_datagrams: service.max_datagrams,
+            template: Template::default(),
+        };
+        // This cannot fail: texts are cut far below the length that cannot be written.
+        let _ = writer.write(self, status);
+        writer.template
+    }
+}
+
+/// The replies of one status.
+#[derive(Debug, Clone)]
+pub(crate) struct Replies(Stored<ReplyKind>);
+
+impl Replies {
+    pub(crate) fn new(status: &ServerStatus, service: &Service) -> Self {
+        let kinds = ReplyKind::ALL.into_iter();
+        Self(
+            kinds
+                .map(|kind| (kind, kind.encode(status, service)))
+                .collect(),
+        )
+    }
+
+    /// The reply to a request.
+    pub(crate) fn reply(&self, request: &Request) -> Option<TemplateReply> {
+        TemplateReply::stored(self.0.get(ReplyKind::of(request))?, Patch::NONE)
+    }
 }
 
 /// Writes the datagrams of a reply.
-struct Writer<'o> {
-    service: &'o Service,
-    template: &'o mut Template,
+struct Writer {
+    /// The maximum number of datagrams of a list.
+    max_datagrams: usize,
+    template: Template,
 }
 
-impl Writer<'_> {
-    fn write(mut self, request: &Request, status: &ServerStatus) -> Result<(), EncodeError> {
-        let profile = Profile::of_engine(self.service.engine);
-        let in_info = match profile.info {
-            InfoEnd::Older => InfoRules::default(),
-            InfoEnd::Standard | InfoEnd::Waves => InfoRules::new(status),
-        };
-        match request.command {
-            Command::Info => {
-                return from_status::info(status, &in_info, profile, |info| {
-                    self.datagram(Body::Info(info))
-                });
+impl Writer {
+    fn write(&mut self, kind: ReplyKind, status: &ServerStatus) -> Result<(), EncodeError> {
+        match kind {
+            ReplyKind::Info => {
+                return from_status::info(status, |info| self.datagram(Body::Info(info)));
             }
-            Command::SmallPing => return self.datagram(Body::SmallPing(b"P")),
-            Command::Rules | Command::Players | Command::RulesAndPlayers => {}
+            ReplyKind::SmallPing => return self.datagram(Body::SmallPing(b"P")),
+            ReplyKind::Rules(_) | ReplyKind::Players | ReplyKind::RulesAndPlayers(_) => {}
         }
-        if request.command != Command::Players {
-            let mut rules = from_status::rules(status, &in_info, profile).peekable();
-            let is_empty = rules.peek().is_none();
+        if let ReplyKind::Rules(empty_list) | ReplyKind::RulesAndPlayers(empty_list) = kind {
+            let rules = from_status::rules(status);
+            if rules.is_empty() && empty_list == EmptyList::Header {
+                self.datagram(Body::Rules(RuleList::default()))?;
+            }
             self.list(RULES, rules, |rule, out| {
                 rule.key.string().encode(out)?;
                 rule.value.string().encode(out)
             })?;
-            if is_empty && takes_header(request, self.service) {
-                self.datagram(Body::Rules(RuleList::default()))?;
-            }
         }
-        if request.command != Command::Rules {
-            let form = PlayerForm::of_version(self.service.protocol_version);
-            let xmp = (form == PlayerForm::WithPairs).then(XmpFields::default);
-            self.list(PLAYERS, write_players(status), |player, out| {
-                let record = PlayerRecord {
-                    name: player.name.string(),
-                    xmp,
-                    ..player.record
-                };
-                record.encode(out)
+        if !matches!(kind, ReplyKind::Rules(_)) {
+            self.list(PLAYERS, from_status::players(status), |player, out| {
+                player.record().encode(out)
             })?;
         }
         Ok(())
@@ -143,9 +171,7 @@ impl Writer<'_> {
 
     fn datagram(&mut self, body: Body<'_>) -> Result<(), EncodeError> {
         self.template.begin();
-        let mut response = Response::new(body);
-        response.version = self.service.protocol_version;
-        response.encode(&mut self.template.bytes)
+        Response::new(body).encode(&mut self.template.bytes)
     }
 
     /// Writes entries into datagrams as the engine does: before each entry, it checks the length of
@@ -153,7 +179,7 @@ impl Writer<'_> {
     fn list<T>(
         &mut self,
         code: u8,
-        entries: impl Iterator<Item = T>,
+        entries: impl IntoIterator<Item = T>,
         write: impl Fn(T, &mut Vec<u8>) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
         let mut datagrams = 0_usize;
@@ -163,17 +189,13 @@ impl Writer<'_> {
             let end = self.template.bytes.len();
             let has_room = start.is_some_and(|start| end.saturating_sub(start) <= FLUSH_LENGTH);
             if !has_room {
-                if datagrams >= self.service.max_datagrams {
+                if datagrams >= self.max_datagrams {
                     break;
                 }
                 datagrams = datagrams.saturating_add(1);
                 start = Some(end);
                 self.template.begin();
-                put_header(
-                    self.service.protocol_version,
-                    code,
-                    &mut self.template.bytes,
-                );
+                put_header(UT2004_VERSION, code, &mut self.template.bytes);
             }
             write(entry, &mut self.template.bytes)?;
         }

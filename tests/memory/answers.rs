@@ -6,7 +6,7 @@ use bytes::Bytes;
 use queryport::lists::ListPart;
 use queryport::quake3::{Answer, Command, Reply, Request, Response};
 use queryport::{
-    Engine, Limits, Player, Protocol, ServerStatus, Service, ToStatus, gamespy1, gamespy4, ut2004,
+    Format, Limits, Player, Protocol, ServerStatus, Service, ToStatus, gamespy1, gamespy4, ut2004,
 };
 
 /// A `statusResponse` of a full server: 64 players, 50 rules.
@@ -79,7 +79,7 @@ fn full_gamespy1_server() -> Vec<Bytes> {
     };
     status.players = (0..32).map(player).collect();
     let request = gamespy1::Request::new(&[gamespy1::Command::Status]);
-    let service = Service::new(Engine::Qr1);
+    let service = Service::new(Format::GameSpy1);
     let requester = crate::common::requester("192.0.2.1:5000");
     gamespy1::respond(&request, &status, &service, &requester)
         .into_iter()

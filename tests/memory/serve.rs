@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use allocation_counter::measure;
 use queryport::serve::{GuardOptions, Responder};
 use queryport::session::Machine;
-use queryport::{Engine, Player, Protocol, Secret, ServerStatus, Service};
+use queryport::{Format, Player, Protocol, Secret, ServerStatus};
 
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
@@ -87,8 +87,7 @@ fn replies_of_an_unchanged_status_allocate_nothing() {
 #[test]
 fn floods_of_forged_requests_allocate_nothing() {
     let start = Instant::now();
-    let battlefield_2 = Service::new(Engine::Battlefield2);
-    let mut responder = Responder::new(battlefield_2, status(), Secret::new([7; 16]), start)
+    let mut responder = Responder::new(Format::GameSpy4, status(), Secret::new([7; 16]), start)
         .with_service(Protocol::Quake3)
         .with_service(Protocol::GameSpy1)
         .with_service(Protocol::Ut2004);
@@ -145,8 +144,7 @@ fn floods_of_forged_requests_allocate_nothing() {
 #[test]
 fn statuses_that_change_during_a_flood_keep_bounded_memory() {
     let start = Instant::now();
-    let battlefield_2 = Service::new(Engine::Battlefield2);
-    let mut responder = Responder::new(battlefield_2, status(), Secret::new([7; 16]), start);
+    let mut responder = Responder::new(Format::GameSpy4, status(), Secret::new([7; 16]), start);
     let of_one_status = measure(|| drop(status())).bytes_max;
     let mut out = Vec::with_capacity(64 << 10);
     let counted = measure(|| {

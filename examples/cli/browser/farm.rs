@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use queryport::model::{Charset, Colours, Style};
 use queryport::serve::Responder;
 use queryport::session::Machine;
-use queryport::{Engine, Player, Protocol, Secret, ServerStatus, Service, Team, Text};
+use queryport::{Format, Player, Protocol, Secret, ServerStatus, Service, Team, Text};
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 
@@ -337,11 +337,8 @@ impl Kind {
 
     fn service(self) -> Service {
         match self {
-            Xonotic => Service::new(Engine::DarkPlaces),
-            Unreal3 => Service::new(Engine::UnrealTournament3),
-            Battlefield2 => Service::new(Engine::Battlefield2),
-            Minecraft => Service::new(Engine::Minecraft),
-            KillingFloor => Service::new(Engine::KillingFloor),
+            Unreal3 => Service::new(Format::UnrealTournament3),
+            Minecraft => Service::new(Format::Minecraft),
             other => other.protocol().into(),
         }
     }

@@ -3,19 +3,19 @@
 
 use queryport::Protocol;
 use queryport::gamespy4::minecraft;
-use queryport::{Dialect, Engine, Service};
+use queryport::{Dialect, Format, Service};
 use queryport::{Player, ServerStatus, Team, Text};
 
 use super::{World, player};
 
 pub(super) fn worlds() -> [World; 4] {
-    let world = |game, name, about, flavour, status| World {
+    let world = |game, name, about, format, status| World {
         game,
         name,
         about,
         protocol: Protocol::GameSpy4,
         dialect: Dialect::Standard,
-        service: Service::new(flavour),
+        service: Service::new(format),
         status,
     };
     [
@@ -23,28 +23,28 @@ pub(super) fn worlds() -> [World; 4] {
             "ut3",
             "Unreal Tournament 3",
             "an embedded Unreal Tournament 3 server",
-            Engine::UnrealTournament3,
+            Format::UnrealTournament3,
             ut3(),
         ),
         world(
             "battlefield2",
             "Battlefield 2",
             "an embedded Battlefield 2 server",
-            Engine::Battlefield2,
+            Format::GameSpy4,
             battlefield2(),
         ),
         world(
             "minecraft",
             "Minecraft",
             "an embedded Minecraft server",
-            Engine::Minecraft,
+            Format::Minecraft,
             minecraft(),
         ),
         world(
             "halo",
             "Halo",
             "an embedded Halo server",
-            Engine::GameSpy2,
+            Format::GameSpy2,
             halo(),
         ),
     ]

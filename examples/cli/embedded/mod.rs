@@ -68,16 +68,6 @@ pub(crate) fn worlds() -> Vec<World> {
             Protocol::Ut2004,
             ut2004::capture_the_flag(),
         ),
-        World {
-            service: ut2004::killing_floor(),
-            ..World::new(
-                "killingfloor",
-                "Killing Floor",
-                "an embedded Killing Floor server",
-                Protocol::Ut2004,
-                ut2004::specimens(),
-            )
-        },
     ]);
     worlds.extend(gamespy4::worlds());
     worlds

@@ -2,14 +2,14 @@
 //! packets.
 
 use queryport::model::{Charset, Colours, Style};
-use queryport::{Dialect, Engine, Protocol, ServerStatus, Service, Text};
+use queryport::{Dialect, Format, Protocol, ServerStatus, Service, Text};
 
 use super::{World, player};
 
 pub(super) fn worlds() -> Vec<World> {
-    let sibling = |game, name, about, dialect, engine| World {
+    let sibling = |game, name, about, dialect, format| World {
         dialect,
-        service: Service::new(engine),
+        service: Service::new(format),
         ..World::new(game, name, about, Protocol::Quake3, duel(dialect))
     };
     vec![
@@ -25,14 +25,14 @@ pub(super) fn worlds() -> Vec<World> {
             "Quake 2",
             "an embedded Quake 2 server",
             Dialect::Quake2,
-            Engine::Quake2,
+            Format::Quake2,
         ),
         sibling(
             "quake",
             "QuakeWorld",
             "an embedded QuakeWorld server",
             Dialect::QuakeWorld,
-            Engine::QuakeWorld,
+            Format::QuakeWorld,
         ),
     ]
 }

@@ -1,7 +1,6 @@
-//! Embedded servers of UT2004's protocol: UT2004, Killing Floor.
+//! An embedded server of UT2004.
 
 use queryport::model::{Charset, Colours, Style};
-use queryport::{Engine, Service};
 use queryport::{Player, ServerStatus, Text};
 
 use super::player;
@@ -43,36 +42,6 @@ pub(super) fn capture_the_flag() -> ServerStatus {
         ("Mutator", "MutLowGrav"),
         ("GoalScore", "3"),
         ("SkillLevel", "2"),
-    ]
-    .into_iter()
-    .collect();
-    status
-}
-
-pub(super) fn killing_floor() -> Service {
-    Service::new(Engine::KillingFloor)
-}
-
-/// Killing Floor: the info record of a game in waves.
-pub(super) fn specimens() -> ServerStatus {
-    let mut status = ServerStatus::default();
-    status.name = Some("queryport embedded specimens".into());
-    status.map = Some("KF-Farm".into());
-    status.game_type = Some("KFGameType".into());
-    status.version = Some("1065".into());
-    status.game_port = Some(7707);
-    status.max_players = Some(6);
-    status.password = Some(true);
-    status.players = [player("Fleshpound bait".into(), 310, 44)].into();
-    status.rules = [
-        ("ServerMode", "dedicated"),
-        ("IsVacSecured", "true"),
-        ("Veterancy", "Support Specialist"),
-        ("Veterancy", "Field Medic"),
-        ("SkillLevel", "0"),
-        ("Flags", "513"),
-        ("CurrentWave", "2"),
-        ("FinalWave", "10"),
     ]
     .into_iter()
     .collect();

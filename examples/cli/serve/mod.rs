@@ -262,7 +262,7 @@ fn services(
     let mut others: Vec<Service> = others.iter().copied().map(Service::from).collect();
     if let Some(extended) = gamespy1_service(arguments, &first, &others)? {
         let all = others.iter_mut().chain([&mut first]);
-        for service in all.filter(|service| service.engine() == extended.engine()) {
+        for service in all.filter(|service| service.format() == extended.format()) {
             *service = extended.clone();
         }
     }
@@ -306,13 +306,9 @@ fn announcer(
     match protocol {
         Protocol::Quake3 => {
             let service = Service::from(Protocol::Quake3);
-            Ok(Announcer::quake3(
-                Announcer::quake3_tag(status, Protocol::Quake3),
-                masters,
-                status,
-                service,
-                now,
-            )?)
+            // Masters accept this tag from every game with a name.
+            let tag = "DarkPlaces";
+            Ok(Announcer::quake3(tag, masters, status, service, now)?)
         }
         Protocol::GameSpy1 => Ok(Announcer::gamespy1(port, masters, status, now)?),
         other => {
@@ -359,7 +355,7 @@ fn gamespy1_service(
         _ if has_properties => "--level-property, --game-property or --player-properties",
         _ => return Ok(None),
     };
-    let is_gamespy1 = |service: &&Service| service.engine().protocol() == Protocol::GameSpy1;
+    let is_gamespy1 = |service: &&Service| service.format().protocol() == Protocol::GameSpy1;
     let found = std::iter::once(first).chain(others).find(is_gamespy1);
     let mut service = found
         .cloned()

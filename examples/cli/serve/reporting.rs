@@ -118,7 +118,7 @@ impl Machine for Reporting {
 
 #[cfg(test)]
 mod tests {
-    use queryport::{Engine, Secret, ServerStatus, Service};
+    use queryport::{Format, Secret, ServerStatus, Service};
 
     use super::*;
 
@@ -127,7 +127,7 @@ mod tests {
     fn ten_lines_are_written_in_a_second() {
         let now = Instant::now();
         let status = ServerStatus::default();
-        let service = Service::new(Engine::Quake3);
+        let service = Service::new(Format::Quake3);
         let responder = Responder::new(service, status, Secret::new([7; 16]), now);
         let mut reporting = Reporting::new(responder, true);
         for _ in 0..30 {

@@ -21,8 +21,6 @@ use self::token::{separator, text};
 use crate::grammar::Parsed;
 
 mod continuation;
-#[cfg(any(test, feature = "serve"))]
-mod find;
 #[cfg(feature = "serve")]
 pub(super) mod heartbeat;
 #[cfg(any(test, feature = "serve"))]

@@ -286,7 +286,6 @@ fn command(input: &[u8]) -> Parsed<'_, Command<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::find::named;
     use super::*;
 
     fn commands(datagram: &[u8]) -> Vec<Command<'_>> {
@@ -333,27 +332,11 @@ mod tests {
             command(input),
             Ok((&br"\basic\"[..], Command::Echo(b"abc")))
         );
-        assert_eq!(named(input, b"echo"), Ok((&br"\\basic\"[..], &b"abc"[..])));
-        assert!(named(input, b"ech").is_err());
         for cut in 0..=10 {
             let value = (cut > 5).then(|| &input[6..cut.min(9)]);
             let found = command(&input[..cut]).ok().map(|(_, command)| command);
             assert_eq!(found, value.map(Command::Echo), "{cut}");
-            assert_eq!(
-                named(&input[..cut], b"echo").ok().map(|found| found.1),
-                value,
-                "{cut}"
-            );
         }
-    }
-
-    #[test]
-    fn gamespys_own_code_finds_commands_anywhere() {
-        let request = Request::parse(br"\basic\info\\secure\ABCDEF").unwrap();
-        assert_eq!(request.find(b"info"), Some(&b""[..]));
-        assert_eq!(request.find(b"basic"), Some(&b"info"[..]));
-        assert_eq!(request.find(b"secure"), Some(&b"ABCDEF"[..]));
-        assert_eq!(request.find(b"status"), None);
     }
 
     #[test]

@@ -61,7 +61,7 @@ use self::outbox::{Dropped, Outbox};
 use self::registry::{
     BYTES_PER_SERVER, Description, Game, LOWEST, Listing, NO_NAME, Registry, Tag, to_name,
 };
-pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat, tag_of};
+pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat};
 use super::wire::infostring::InfoString;
 use super::wire::list::GetServers;
 use super::wire::request::{self, Command, Request};

@@ -9,8 +9,8 @@ use crate::error::AnnounceError;
 use crate::model::ServerStatus;
 use crate::model::status::Occupancy;
 use crate::options::Detail;
-use crate::quake3::engines::{self, HEARTBEATS, Heartbeat, Profile};
-use crate::quake3::from_status::{self, field_pairs};
+use crate::quake3::engines::{HEARTBEATS, Heartbeat, Profile};
+use crate::quake3::from_status::field_pairs;
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
 use crate::service::Service;
@@ -316,19 +316,6 @@ pub(crate) fn encode_heartbeat(tag: &str, out: &mut Vec<u8>) {
         tag: tag.as_bytes(),
     })
     .put(out);
-}
-
-/// The heartbeat tag of the game's own servers, or the tag for every game with a name if masters
-/// list this status only with that.
-pub(crate) fn tag_of(status: &ServerStatus, service: &Service) -> &'static str {
-    let own = from_status::profile(status, service.engine).heartbeat.tag;
-    let default = engines::DEFAULT.heartbeat.tag;
-    let is_listed = |tag| check_status(tag, status, service).is_ok();
-    if !is_listed(own) && is_listed(default) {
-        default
-    } else {
-        own
-    }
 }
 
 /// The occupancy of a server with this status, if masters list it at all.

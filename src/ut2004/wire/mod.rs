@@ -3,10 +3,7 @@
 pub(crate) mod info;
 pub(crate) mod lists;
 pub(crate) mod strings;
-#[cfg_attr(
-    not(feature = "serve"),
-    allow(dead_code, reason = "only a server writes texts")
-)]
+#[cfg(feature = "serve")]
 pub(super) mod text;
 
 use bytes::BufMut;

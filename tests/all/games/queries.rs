@@ -2,7 +2,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use queryport::games::Game;
-use queryport::{Dialect, Engine, Service};
+use queryport::{Dialect, Format, Service};
 use queryport::{Error, ErrorKind, Protocol};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
@@ -14,11 +14,10 @@ fn serve(game: &Game, socket: UdpSocket, name: &str) -> JoinHandle<()> {
     let service = match game.dialect {
         Dialect::JustCause2 => return just_cause_2(socket, name),
         Dialect::InfoOnly => return info_only(socket, game, name),
-        Dialect::Minecraft => Service::new(Engine::Minecraft),
-        Dialect::GameSpy2 => Service::new(Engine::GameSpy2),
-        Dialect::Quake2 => Service::new(Engine::Quake2),
-        Dialect::QuakeWorld => Service::new(Engine::QuakeWorld),
-        _ if game.gamename == Some("battlefield2") => Service::new(Engine::Battlefield2),
+        Dialect::Minecraft => Service::new(Format::Minecraft),
+        Dialect::GameSpy2 => Service::new(Format::GameSpy2),
+        Dialect::Quake2 => Service::new(Format::Quake2),
+        Dialect::QuakeWorld => Service::new(Format::QuakeWorld),
         _ => Service::from(game.protocol),
     };
     answer(socket, service, named(name, game.game_port))
@@ -156,7 +155,7 @@ async fn the_side_port_of_ut2004_is_asked_where_the_query_port_is_closed() {
 async fn the_second_server_of_a_host_is_not_taken_for_the_first() {
     let game = Game::find("bf2").unwrap();
     let host = Ipv4Addr::new(127, 79, 0, 1);
-    let service = || Service::new(Engine::Battlefield2);
+    let service = || Service::new(Format::GameSpy4);
     let _first = answer(
         bind((host, 29900)).await.unwrap(),
         service(),

@@ -14,7 +14,7 @@ use crate::common::captures::cases;
 use crate::common::link::Conditions;
 use crate::common::pair::{SERVER, play};
 use crate::common::{at, request};
-use crate::gamespy1::serving::{ENGINES, names, serve};
+use crate::gamespy1::serving::{names, serve};
 
 fn query() -> StatusQuery {
     query_with(QueryOptions::default())
@@ -32,12 +32,11 @@ fn over_a_bad_link_an_answer_is_right_or_incomplete() {
             loss: 0.3,
             ..Conditions::bad()
         };
-        let engine = ENGINES[usize::from(seed % 2 == 0)];
         let played = play(
             query(),
             Timing::default(),
             (conditions, seed),
-            serve(Service::new(engine)),
+            serve(Service::from(queryport::Protocol::GameSpy1)),
         );
         assert!(played.elapsed <= Duration::from_secs(4));
         match played.result {

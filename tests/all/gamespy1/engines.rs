@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use queryport::gamespy1::{Answer, Command, Request, respond};
-use queryport::{Engine, Limits, ServerStatus, Service, ToStatus};
+use queryport::{Format, Limits, ServerStatus, Service, ToStatus};
 
 use crate::common::pair::CLIENT;
 use crate::common::requester;
@@ -24,7 +24,7 @@ fn read(reply: &'static [u8]) -> Answer {
 /// The pairs that the server writes for `\status\`.
 fn written(status: &ServerStatus) -> Vec<String> {
     let request = Request::new(&[Command::Status]);
-    let service = Service::new(Engine::Qr1);
+    let service = Service::new(Format::GameSpy1);
     let replies = respond(&request, status, &service, &requester(CLIENT));
     pairs(&Answer::from_datagrams(replies, &Limits::default()).unwrap())
 }

@@ -5,9 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use queryport::gamespy1::{Answer, Command, Request, StatusQuery, region, respond};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{
-    Engine, Limits, Part, Player, QueryOptions, Rules, ServerStatus, Service, Team, ToStatus,
-};
+use queryport::{Limits, Part, Player, QueryOptions, Rules, ServerStatus, Service, Team, ToStatus};
 
 use crate::common::pair::CLIENT;
 use crate::common::requester;
@@ -219,8 +217,8 @@ fn renegade_says_whether_it_is_dedicated() {
     assert_eq!(status.version.unwrap().plain(), "838");
 }
 
-fn served(status: &ServerStatus, commands: &[Command<'_>], engine: Engine) -> Answer {
-    let service = Service::new(engine).with_echo();
+fn served(status: &ServerStatus, commands: &[Command<'_>]) -> Answer {
+    let service = Service::from(queryport::Protocol::GameSpy1).with_echo();
     let replies = respond(
         &Request::new(commands),
         status,
@@ -265,23 +263,21 @@ fn a_rule_that_contradicts_a_field_is_left_out() {
     ]
     .into_iter()
     .collect();
-    for engine in [Engine::Unreal, Engine::Qr1] {
-        let read = served(&status, &[Command::Status], engine).to_status();
-        let text = |text: &Option<queryport::Text>| text.as_ref().unwrap().plain().into_owned();
-        assert_eq!(text(&read.map), "DM-Deck");
-        assert_eq!(text(&read.game_type), "CTFGame");
-        assert_eq!((read.password, read.dedicated), (Some(true), Some(true)));
-        assert_eq!((read.score_limit, read.max_players), (Some(20), Some(8)));
-        assert_eq!(read.time_limit, None, "90 s have no form in minutes");
-        assert_eq!(read.mutators.unwrap(), ["Instagib"]);
-        assert_eq!(read.rules.get("Mutator").unwrap().raw(), b"Instagib");
-        for gone in ["mapfilename", "gameclass", "listenserver", "timelimit"] {
-            assert!(read.rules.get(gone).is_none(), "{gone}");
-        }
-        let limits = ["goalteamscore", "fraglimit"].map(|key| read.rules.get_all(key).count());
-        assert_eq!(limits.iter().sum::<usize>(), 1);
-        assert_eq!(read.rules.get("friendlyfire").unwrap().raw(), b"50%");
+    let read = served(&status, &[Command::Status]).to_status();
+    let text = |text: &Option<queryport::Text>| text.as_ref().unwrap().plain().into_owned();
+    assert_eq!(text(&read.map), "DM-Deck");
+    assert_eq!(text(&read.game_type), "CTFGame");
+    assert_eq!((read.password, read.dedicated), (Some(true), Some(true)));
+    assert_eq!((read.score_limit, read.max_players), (Some(20), Some(8)));
+    assert_eq!(read.time_limit, None, "90 s have no form in minutes");
+    assert_eq!(read.mutators.unwrap(), ["Instagib"]);
+    assert_eq!(read.rules.get("Mutator").unwrap().raw(), b"Instagib");
+    for gone in ["mapfilename", "gameclass", "listenserver", "timelimit"] {
+        assert!(read.rules.get(gone).is_none(), "{gone}");
     }
+    let limits = ["goalteamscore", "fraglimit"].map(|key| read.rules.get_all(key).count());
+    assert_eq!(limits.iter().sum::<usize>(), 1);
+    assert_eq!(read.rules.get("friendlyfire").unwrap().raw(), b"50%");
 }
 
 #[test]
@@ -289,14 +285,14 @@ fn rules_that_agree_with_a_field_stay() {
     let mut status = read(&[
         br"\gamename\unreal\gamever\227\mingamever\224\hostname\Srv\hostport\7777\mapname\The title\mapfilename\Vortex2\Mutator\LowGrav\Mutator\Instagib\queryid\1.1\final\",
     ]);
-    let again = served(&status, &[Command::Status], Engine::Unreal).to_status();
+    let again = served(&status, &[Command::Status]).to_status();
     for key in ["mapname", "mapfilename", "mingamever"] {
         assert_eq!(again.rules.get(key), status.rules.get(key), "{key}");
     }
     assert_eq!(again.rules.get_all("Mutator").count(), 2);
     assert_eq!(again.map, status.map);
     status.map = Some("DmDeck16".into());
-    let changed = served(&status, &[Command::Status], Engine::Unreal).to_status();
+    let changed = served(&status, &[Command::Status]).to_status();
     assert_eq!(changed.map.unwrap().plain(), "DmDeck16");
 }
 
@@ -326,7 +322,7 @@ fn players_and_teams_of_one_answer_are_told_apart() {
             status.teams = teams.clone();
             status.players = players.clone().into();
             for first in [Command::Players, Command::Status] {
-                let answer = served(&status, &[first, Command::Teams], Engine::Unreal);
+                let answer = served(&status, &[first, Command::Teams]);
                 let read = answer.to_status();
                 let wanted: Vec<_> = players
                     .iter()
@@ -352,15 +348,12 @@ fn info_alone_has_the_versions() {
     status.version = Some("451".into());
     status.protocol_version = Some(432);
     status.name = Some("Srv".into());
-    let info = served(&status, &[Command::Info], Engine::Unreal);
+    let info = served(&status, &[Command::Info]);
     assert_eq!(info.get("gamever"), Some(&b"451"[..]));
     assert_eq!(info.get("minnetver"), Some(&b"432"[..]));
-    let both = served(&status, &[Command::Basic, Command::Info], Engine::Unreal);
+    let both = served(&status, &[Command::Basic, Command::Info]);
     let versions = both.pairs().filter(|(key, _)| *key == b"gamever");
     assert_eq!(versions.count(), 1);
-    // GameSpy's own code does not repeat them (recorded from OpenMoHAA).
-    let info = served(&status, &[Command::Info], Engine::Qr1);
-    assert_eq!(info.get("gamever"), None);
 }
 
 #[test]

@@ -7,16 +7,14 @@ use queryport::GameKey;
 use queryport::gamespy1::{Answer, Command, Request, StatusQuery};
 use queryport::serve::Responder;
 use queryport::session::Machine;
-use queryport::{Engine, QueryOptions, Service};
 use queryport::{
     Limits, Player, Protocol, QueryError, Rules, Secret, ServerStatus, Team, Timing, ToStatus,
 };
+use queryport::{QueryOptions, Service};
 
 use crate::common::link::Conditions;
 use crate::common::pair::{CLIENT, play};
 use crate::common::{at, requester};
-
-pub(crate) const ENGINES: [Engine; 2] = [Engine::Unreal, Engine::Qr1];
 
 pub(crate) fn status(players: usize) -> ServerStatus {
     let mut status = ServerStatus::default();
@@ -65,41 +63,39 @@ pub(crate) fn names(answer: &Answer) -> Vec<String> {
 }
 
 #[test]
-fn our_client_reads_our_server_in_both_dialects() {
-    for engine in ENGINES {
-        let conditions = (Conditions::perfect(Duration::from_millis(20)), 0);
-        let played = play(
-            StatusQuery::new(0, &QueryOptions::default()),
-            Timing::default(),
-            conditions,
-            serve(Service::new(engine)),
-        );
-        let outcome = played.result.unwrap();
-        assert_eq!(outcome.elapsed, Duration::from_millis(40), "one round trip");
-        let read = outcome.answer.to_status();
-        let wanted = status(24);
-        assert_eq!(read.name.unwrap().plain(), "Grün & Söhne");
-        assert_eq!(read.map.unwrap().plain(), "CTF-Coret");
+fn our_client_reads_our_server() {
+    let conditions = (Conditions::perfect(Duration::from_millis(20)), 0);
+    let played = play(
+        StatusQuery::new(0, &QueryOptions::default()),
+        Timing::default(),
+        conditions,
+        serve(Service::from(Protocol::GameSpy1)),
+    );
+    let outcome = played.result.unwrap();
+    assert_eq!(outcome.elapsed, Duration::from_millis(40), "one round trip");
+    let read = outcome.answer.to_status();
+    let wanted = status(24);
+    assert_eq!(read.name.unwrap().plain(), "Grün & Söhne");
+    assert_eq!(read.map.unwrap().plain(), "CTF-Coret");
+    assert_eq!(
+        (read.game.unwrap().plain(), read.max_players),
+        ("ut".into(), wanted.max_players)
+    );
+    assert_eq!(read.player_count, Some(24));
+    let (read, wanted) = (read.players, wanted.players.clone());
+    assert_eq!(read.len(), 24);
+    for (read, wanted) in read.iter().zip(&wanted) {
+        assert_eq!(read.name.plain(), wanted.name.plain());
         assert_eq!(
-            (read.game.unwrap().plain(), read.max_players),
-            ("ut".into(), wanted.max_players)
+            (read.score, read.ping, read.team),
+            (wanted.score, wanted.ping, wanted.team)
         );
-        assert_eq!(read.player_count, Some(24));
-        let (read, wanted) = (read.players, wanted.players.clone());
-        assert_eq!(read.len(), 24);
-        for (read, wanted) in read.iter().zip(&wanted) {
-            assert_eq!(read.name.plain(), wanted.name.plain());
-            assert_eq!(
-                (read.score, read.ping, read.team),
-                (wanted.score, wanted.ping, wanted.team)
-            );
-            assert!(
-                read.extra
-                    .iter()
-                    .map(|(k, v)| (k.raw(), v.raw()))
-                    .eq(wanted.extra.iter().map(|(k, v)| (k.raw(), v.raw())))
-            );
-        }
+        assert!(
+            read.extra
+                .iter()
+                .map(|(k, v)| (k.raw(), v.raw()))
+                .eq(wanted.extra.iter().map(|(k, v)| (k.raw(), v.raw())))
+        );
     }
 }
 
@@ -116,35 +112,22 @@ fn is_silent(commands: &[Command<'_>], service: Service) -> bool {
 }
 
 #[test]
-fn every_command_is_answered_in_both_dialects() {
-    for engine in ENGINES {
-        let ask = |command| ask(&[command], Service::new(engine)).unwrap();
-        assert_eq!(ask(Command::Basic).get("gamename"), Some(&b"ut"[..]));
-        assert_eq!(ask(Command::Info).get("mapname"), Some(&b"CTF-Coret"[..]));
-        assert_eq!(ask(Command::Rules).get("rule7"), Some(&b"some value"[..]));
-        assert_eq!(names(&ask(Command::Players)).len(), 24);
-        assert_eq!(names(&ask(Command::Packets)).len(), 24);
-        assert_eq!(
-            names(&ask(Command::Other {
-                name: b"status",
-                value: b"xserverquery"
-            }))
-            .len(),
-            24
-        );
-        assert!(ask(Command::Teams).completeness().is_complete());
-    }
-}
-
-#[test]
-fn commands_are_answered_in_the_order_of_the_dialect() {
-    let asked = [Command::Info, Command::Basic];
-    let first_key = |engine| {
-        let answer = ask(&asked, Service::new(engine)).unwrap();
-        answer.pairs().next().map(|(key, _)| key.to_vec()).unwrap()
-    };
-    assert_eq!(first_key(Engine::Unreal), b"hostname");
-    assert_eq!(first_key(Engine::Qr1), b"gamename");
+fn every_command_is_answered() {
+    let ask = |command| ask(&[command], Service::from(Protocol::GameSpy1)).unwrap();
+    assert_eq!(ask(Command::Basic).get("gamename"), Some(&b"ut"[..]));
+    assert_eq!(ask(Command::Info).get("mapname"), Some(&b"CTF-Coret"[..]));
+    assert_eq!(ask(Command::Rules).get("rule7"), Some(&b"some value"[..]));
+    assert_eq!(names(&ask(Command::Players)).len(), 24);
+    assert_eq!(names(&ask(Command::Packets)).len(), 24);
+    assert_eq!(
+        names(&ask(Command::Other {
+            name: b"status",
+            value: b"xserverquery"
+        }))
+        .len(),
+        24
+    );
+    assert!(ask(Command::Teams).completeness().is_complete());
 }
 
 #[test]
@@ -154,79 +137,78 @@ fn echo_and_properties_are_off_by_default() {
         Command::LevelProperty(b"Title"),
         Command::PlayerProperty(b"mesh"),
     ];
-    for engine in ENGINES {
-        for command in asked {
-            assert!(is_silent(&[command], Service::new(engine)), "{command:?}");
-        }
-        let level = [("Title", "Coret Facility")].into_iter().collect();
-        let service =
-            Service::new(engine)
-                .with_echo()
-                .with_properties(level, Rules::default(), true);
-        let ask = |command| ask(&[command], service.clone()).unwrap();
-        assert_eq!(ask(Command::Echo(b"hello")).echo().unwrap().1, b"hello");
-        let level = ask(Command::LevelProperty(b"Title"));
-        assert_eq!(level.get("title"), Some(&b"Coret Facility"[..]));
-        assert_eq!(
-            ask(Command::GameProperty(b"AdminPassword")).get("AdminPassword"),
-            Some(&b""[..])
+    for command in asked {
+        assert!(
+            is_silent(&[command], Service::from(Protocol::GameSpy1)),
+            "{command:?}"
         );
-        let meshes = ask(Command::PlayerProperty(b"mesh"));
-        let meshes: Vec<_> = meshes
-            .players()
-            .map(|row| (row.index(), row.get("mesh").unwrap()))
-            .collect();
-        assert_eq!(
-            (meshes.len(), meshes[0]),
-            (24, (1, &b"Male Commando"[..])),
-            "rows from 1"
-        );
-        let longest = [b'x'; 50];
-        assert_eq!(ask(Command::Echo(&longest)).echo().unwrap().1, longest);
-        assert!(is_silent(&[Command::Echo(&[b'x'; 51])], service.clone()));
     }
+    let level = [("Title", "Coret Facility")].into_iter().collect();
+    let service = Service::from(Protocol::GameSpy1)
+        .with_echo()
+        .with_properties(level, Rules::default(), true);
+    let ask = |command| ask(&[command], service.clone()).unwrap();
+    assert_eq!(ask(Command::Echo(b"hello")).echo().unwrap().1, b"hello");
+    let level = ask(Command::LevelProperty(b"Title"));
+    assert_eq!(level.get("title"), Some(&b"Coret Facility"[..]));
+    assert_eq!(
+        ask(Command::GameProperty(b"AdminPassword")).get("AdminPassword"),
+        Some(&b""[..])
+    );
+    let meshes = ask(Command::PlayerProperty(b"mesh"));
+    let meshes: Vec<_> = meshes
+        .players()
+        .map(|row| (row.index(), row.get("mesh").unwrap()))
+        .collect();
+    assert_eq!(
+        (meshes.len(), meshes[0]),
+        (24, (1, &b"Male Commando"[..])),
+        "rows from 1"
+    );
+    let longest = [b'x'; 50];
+    assert_eq!(ask(Command::Echo(&longest)).echo().unwrap().1, longest);
+    assert!(is_silent(&[Command::Echo(&[b'x'; 51])], service.clone()));
 }
 
 #[test]
 fn secure_is_answered_with_proof_of_the_key() {
     let key = GameKey::new("Nm3aZ9").unwrap();
-    for engine in ENGINES {
-        assert!(
-            is_silent(&[Command::Secure(b"LRPOPQ")], Service::new(engine)),
-            "without a key"
-        );
-        let service = Service::new(engine).with_key(key.clone());
-        let answer = ask(
-            &[Command::Secure(b"LRPOPQ"), Command::Basic],
-            service.clone(),
-        )
-        .unwrap();
-        assert_eq!(answer.get("validate"), Some(&b"hMwdTNWS"[..]));
-        assert_eq!(answer.get("gamename"), Some(&b"ut"[..]));
-        for (challenge, is_usual) in [
-            (&b"short"[..], false),
-            (b"6bytes", true),
-            (&[b'A'; 16], true),
-            (&[b'A'; 17], false),
-            (b"a b c d", false),
-        ] {
-            let is_silent = is_silent(&[Command::Secure(challenge)], service.clone());
-            assert_eq!(is_silent, !is_usual, "{challenge:?}");
-        }
+    assert!(
+        is_silent(
+            &[Command::Secure(b"LRPOPQ")],
+            Service::from(Protocol::GameSpy1)
+        ),
+        "without a key"
+    );
+    let service = Service::from(Protocol::GameSpy1).with_key(key.clone());
+    let answer = ask(
+        &[Command::Secure(b"LRPOPQ"), Command::Basic],
+        service.clone(),
+    )
+    .unwrap();
+    assert_eq!(answer.get("validate"), Some(&b"hMwdTNWS"[..]));
+    assert_eq!(answer.get("gamename"), Some(&b"ut"[..]));
+    for (challenge, is_usual) in [
+        (&b"short"[..], false),
+        (b"6bytes", true),
+        (&[b'A'; 16], true),
+        (&[b'A'; 17], false),
+        (b"a b c d", false),
+    ] {
+        let is_silent = is_silent(&[Command::Secure(challenge)], service.clone());
+        assert_eq!(is_silent, !is_usual, "{challenge:?}");
     }
 }
 
 #[test]
 fn unknown_commands_are_not_answered() {
-    for engine in ENGINES {
-        assert!(is_silent(
-            &[Command::Other {
-                name: b"about",
-                value: b""
-            }],
-            Service::new(engine)
-        ));
-    }
+    assert!(is_silent(
+        &[Command::Other {
+            name: b"about",
+            value: b""
+        }],
+        Service::from(Protocol::GameSpy1)
+    ));
 }
 
 #[test]
@@ -239,7 +221,7 @@ fn the_echo_after_commands_leaves_no_trace_in_the_model() {
         },
     ];
     let query = StatusQuery::commands_with_echo(&commands, &QueryOptions::default()).unwrap();
-    let mut service = Service::new(Engine::Unreal);
+    let mut service = Service::from(Protocol::GameSpy1);
     service = service.with_echo();
     let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
     let answer = play(query, Timing::default(), conditions, serve(service))
@@ -260,15 +242,15 @@ fn a_refused_echo_is_recognised() {
 }
 
 #[test]
-fn replies_are_numbered_as_the_dialect_does() {
+fn replies_are_numbered_from_1_to_100() {
     let status = status(0);
-    let number = |engine, number| {
+    let number = |number| {
         let mut requester = requester(CLIENT);
         requester.number = number;
         let replies = queryport::gamespy1::respond(
             &Request::new(&[Command::Basic]),
             &status,
-            &Service::new(engine),
+            &Service::from(Protocol::GameSpy1),
             &requester,
         );
         Answer::from_datagrams(replies, &Limits::default())
@@ -276,20 +258,13 @@ fn replies_are_numbered_as_the_dialect_does() {
             .reply_number()
             .unwrap()
     };
-    assert_eq!(
-        [1, 100, 101, 250].map(|count| number(Engine::Unreal, count)),
-        [1, 100, 1, 50]
-    );
-    assert_eq!(
-        [1, 100, 101, u64::MAX].map(|count| number(Engine::Qr1, count)),
-        [2, 101, 102, 4_294_967_295]
-    );
+    assert_eq!([1, 100, 101, 250].map(number), [1, 100, 1, 50]);
 }
 
 /// A forged first datagram leads two responders to each other: one reply, and then silence.
 #[test]
 fn two_responders_never_answer_each_other() {
-    let mut service = Service::new(Engine::Unreal);
+    let mut service = Service::from(Protocol::GameSpy1);
     service = service.with_echo();
     let (now, secret) = (Instant::now(), Secret::new([7; 16]));
     for request in [
@@ -321,23 +296,21 @@ fn two_responders_never_answer_each_other() {
 /// datagram whose first key is `echo`.
 #[test]
 fn an_echo_is_no_request_to_openspy() {
-    for (engine, expected) in [
-        (Engine::Unreal, &br"\echo_replay\x\"[..]),
-        (Engine::Qr1, br"\echoresponse\x\"),
-    ] {
-        let request = Request::new(&[Command::Echo(b"x")]);
-        let service = Service::new(engine).with_echo();
-        let replies =
-            queryport::gamespy1::respond(&request, &status(0), &service, &requester(CLIENT));
-        assert!(replies[0].starts_with(expected), "{engine:?}");
-    }
+    let request = Request::new(&[Command::Echo(b"x")]);
+    let service = Service::from(Protocol::GameSpy1).with_echo();
+    let replies = queryport::gamespy1::respond(&request, &status(0), &service, &requester(CLIENT));
+    assert!(replies[0].starts_with(br"\echo_replay\x\"));
 }
 
 /// The values that the server side sends of a status, and the values that a client reads.
-fn served(status: &ServerStatus, engine: Engine) -> (Vec<Bytes>, ServerStatus) {
+fn served(status: &ServerStatus) -> (Vec<Bytes>, ServerStatus) {
     let request = Request::new(&[Command::Status]);
-    let replies =
-        queryport::gamespy1::respond(&request, status, &Service::new(engine), &requester(CLIENT));
+    let replies = queryport::gamespy1::respond(
+        &request,
+        status,
+        &Service::from(Protocol::GameSpy1),
+        &requester(CLIENT),
+    );
     let datagrams: Vec<Bytes> = replies.into_iter().collect();
     let answer = Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).unwrap();
     (datagrams, answer.to_status())
@@ -346,74 +319,67 @@ fn served(status: &ServerStatus, engine: Engine) -> (Vec<Bytes>, ServerStatus) {
 /// `\queryid\4294967295.32\final\` has 29 bytes.
 #[test]
 fn a_datagram_has_space_for_the_longest_end() {
-    for (engine, max_datagram) in [(Engine::Unreal, 1000), (Engine::Qr1, 1349)] {
-        let mut numbered = requester(CLIENT);
-        numbered.number = u64::MAX;
-        let longest = (0..1400).map(|length| {
-            let mut status = ServerStatus::default();
-            status.rules.push("k", &"v".repeat(length));
-            let request = Request::new(&[Command::Rules]);
-            let service = Service::new(engine);
-            let replies = queryport::gamespy1::respond(&request, &status, &service, &numbered);
-            let body = |reply: &Bytes| {
-                let mut parts = reply.windows(4).rev();
-                let value_end = parts.position(|part| part == b"vvvv");
-                value_end.map_or(0, |after| reply.len() - after)
-            };
-            replies.iter().map(body).max().unwrap_or_default()
-        });
-        assert_eq!(longest.max(), Some(max_datagram - 30), "{engine:?}");
-    }
+    let max_datagram = 1000;
+    let mut numbered = requester(CLIENT);
+    numbered.number = u64::MAX;
+    let longest = (0..1400).map(|length| {
+        let mut status = ServerStatus::default();
+        status.rules.push("k", &"v".repeat(length));
+        let request = Request::new(&[Command::Rules]);
+        let service = Service::from(Protocol::GameSpy1);
+        let replies = queryport::gamespy1::respond(&request, &status, &service, &numbered);
+        let body = |reply: &Bytes| {
+            let mut parts = reply.windows(4).rev();
+            let value_end = parts.position(|part| part == b"vvvv");
+            value_end.map_or(0, |after| reply.len() - after)
+        };
+        replies.iter().map(body).max().unwrap_or_default()
+    });
+    assert_eq!(longest.max(), Some(max_datagram - 30));
 }
 
 #[test]
 fn two_thousand_rules_displace_no_player_and_look_incomplete() {
-    for engine in ENGINES {
-        let mut crowded = status(64);
-        crowded.rules = (0..2000)
-            .map(|rule| (format!("rule{rule}"), "some value or other"))
-            .collect();
-        let (datagrams, read) = served(&crowded, engine);
-        assert!(datagrams.len() <= 32);
-        assert!(
-            !datagrams
-                .iter()
-                .any(|datagram| datagram.windows(7).any(|window| window == br"\final\"))
-        );
-        assert_eq!((read.players.len(), read.player_count), (64, Some(64)));
-        assert!(read.rules.get("rule700").is_some(), "as many as fit");
-        assert!(!read.completeness.is_complete());
-    }
+    let mut crowded = status(64);
+    crowded.rules = (0..2000)
+        .map(|rule| (format!("rule{rule}"), "some value or other"))
+        .collect();
+    let (datagrams, read) = served(&crowded);
+    assert!(datagrams.len() <= 32);
+    assert!(
+        !datagrams
+            .iter()
+            .any(|datagram| datagram.windows(7).any(|window| window == br"\final\"))
+    );
+    assert_eq!((read.players.len(), read.player_count), (64, Some(64)));
+    assert!(read.rules.get("rule700").is_some(), "as many as fit");
+    assert!(!read.completeness.is_complete());
 }
 
 #[test]
 fn too_many_players_look_incomplete_and_their_count_is_true() {
-    for engine in ENGINES {
-        let (datagrams, read) = served(&status(900), engine);
-        assert_eq!((datagrams.len(), read.player_count), (32, Some(900)));
-        assert!((200..900).contains(&read.players.len()));
-        assert!(!read.completeness.is_complete());
-    }
+    let (datagrams, read) = served(&status(900));
+    assert_eq!((datagrams.len(), read.player_count), (32, Some(900)));
+    assert!((200..900).contains(&read.players.len()));
+    assert!(!read.completeness.is_complete());
 }
 
 #[test]
 fn a_rule_too_long_for_a_datagram_is_left_out_and_the_others_stay() {
-    for engine in ENGINES {
-        let mut long = status(3);
-        long.rules.push("motd", &"x".repeat(2000));
-        long.rules.push("after", "1");
-        let (_, read) = served(&long, engine);
-        assert!(read.rules.get("motd").is_none());
-        assert_eq!(
-            read.rules.get_all("rule7").count() + read.rules.get_all("after").count(),
-            2
-        );
-        assert_eq!(read.players.len(), 3);
-        assert!(
-            read.completeness.is_complete(),
-            "the end mark says that nothing else is missing"
-        );
-    }
+    let mut long = status(3);
+    long.rules.push("motd", &"x".repeat(2000));
+    long.rules.push("after", "1");
+    let (_, read) = served(&long);
+    assert!(read.rules.get("motd").is_none());
+    assert_eq!(
+        read.rules.get_all("rule7").count() + read.rules.get_all("after").count(),
+        2
+    );
+    assert_eq!(read.players.len(), 3);
+    assert!(
+        read.completeness.is_complete(),
+        "the end mark says that nothing else is missing"
+    );
 }
 
 /// The fields that all families of games share. Each test adds the keys of its family.
@@ -467,11 +433,11 @@ fn team(id: i32, name: &str, score: i64) -> Team {
 
 /// A status that is read, served and read again stays the same, even with the rules of the first
 /// answer.
-fn keeps_its_meaning(status: &ServerStatus, engine: Engine) -> ServerStatus {
-    let (_, read) = served(status, engine);
-    assert_eq!(meaning(&read), meaning(status), "{engine:?}");
-    let (_, again) = served(&read, engine);
-    assert_eq!(meaning(&again), meaning(status), "{engine:?}");
+fn keeps_its_meaning(status: &ServerStatus) -> ServerStatus {
+    let (_, read) = served(status);
+    assert_eq!(meaning(&read), meaning(status));
+    let (_, again) = served(&read);
+    assert_eq!(meaning(&again), meaning(status));
     assert_eq!(again.rules, read.rules, "nothing is said twice");
     again
 }
@@ -488,12 +454,12 @@ fn an_unreal_match_keeps_its_meaning() {
         player.bot = Some(player.score == Some(-3));
     }
     status.bot_count = Some(1);
-    let mut read = keeps_its_meaning(&status, Engine::Unreal);
+    let mut read = keeps_its_meaning(&status);
     assert_eq!(read.rules.get("listenserver").unwrap().raw(), b"True");
     // The match changes, and the rules that were read before do not contradict it.
     read.time_limit = Some(Duration::from_secs(1200));
     read.password = Some(false);
-    let (_, changed) = served(&read, Engine::Unreal);
+    let (_, changed) = served(&read);
     assert_eq!(
         (changed.time_limit, changed.password),
         (read.time_limit, Some(false))
@@ -506,7 +472,7 @@ fn an_unreal_match_keeps_its_meaning() {
         counted.bot_count,
         counted.mutators,
     ) = (Some(432), Some(1), Some(Vec::new()));
-    keeps_its_meaning(&counted, Engine::Unreal);
+    keeps_its_meaning(&counted);
 }
 
 #[test]
@@ -518,9 +484,7 @@ fn a_battlefield_1942_match_keeps_its_meaning() {
     status.time_limit = Some(Duration::from_secs(2520));
     status.time_left = Some(Duration::from_secs(1337));
     status.teams = vec![team(1, "axis", 320), team(2, "allied", 180)];
-    for engine in ENGINES {
-        keeps_its_meaning(&status, engine);
-    }
+    keeps_its_meaning(&status);
 }
 
 #[test]
@@ -528,7 +492,7 @@ fn matches_of_other_families_keep_their_meaning() {
     let mut medal = match_of("mohaa");
     (medal.bot_count, medal.player_count) = (Some(5), Some(7));
     (medal.time_limit, medal.score_limit) = (Some(Duration::from_secs(1200)), Some(50));
-    keeps_its_meaning(&medal, Engine::Qr1);
+    keeps_its_meaning(&medal);
 
     let mut swat = match_of("swat4");
     (swat.time_left, swat.teams) = (
@@ -536,7 +500,7 @@ fn matches_of_other_families_keep_their_meaning() {
         vec![team(0, "", 10), team(1, "", 4)],
     );
     swat.teams.iter_mut().for_each(|team| team.name = None);
-    keeps_its_meaning(&swat, Engine::Qr1);
+    keeps_its_meaning(&swat);
 
     let mut tribes = match_of("tribesv");
     tribes.rules.push("teamone", "Imperial");
@@ -545,49 +509,47 @@ fn matches_of_other_families_keep_their_meaning() {
         .players
         .iter_mut()
         .for_each(|player| player.team = Some(1));
-    let read = keeps_its_meaning(&tribes, Engine::Qr1);
+    let read = keeps_its_meaning(&tribes);
     assert!(read.players.iter().all(|player| player.team == Some(1)));
 
     let mut sam = match_of("serioussamse");
     (sam.mod_name, sam.time_limit) = (Some("Warped".into()), Some(Duration::from_secs(600)));
-    keeps_its_meaning(&sam, Engine::Qr1);
+    keeps_its_meaning(&sam);
 
     let mut other = match_of("some game");
     (other.score_limit, other.teams) = (Some(3), vec![team(0, "Red", 2), team(1, "Blue", 1)]);
-    keeps_its_meaning(&other, Engine::Qr1);
+    keeps_its_meaning(&other);
 }
 
 #[test]
 fn rules_that_read_as_rows_make_no_players_and_change_none() {
-    for engine in ENGINES {
-        let mut odd = status(2);
-        for key in [
-            "player_8",
-            "frags_3",
-            "frags_2",
-            "frags_1",
-            "playername_0",
-            "teamname_0",
-            "score_t1",
-            "name_tag_distance",
-        ] {
-            odd.rules.push(key, "99");
-        }
-        // The same without the fields that cannot be sent.
-        odd.rules.push("\0play\x01er_9", "99");
-        odd.rules.push("team\\name_1", "99");
-        let (_, read) = served(&odd, engine);
-        let scores: Vec<_> = read.players.iter().map(|player| player.score).collect();
-        assert_eq!((scores, read.teams.len()), (vec![Some(-3), Some(-2)], 0));
-        assert!(read.players.iter().all(|player| player.extra.len() == 2));
-        assert!(read.rules.get("frags_2").is_some(), "two players");
-        assert_eq!(
-            read.rules.get("frags_3").unwrap().raw(),
-            b"99",
-            "no player has this number"
-        );
-        assert!(read.rules.get("name_tag_distance").is_some());
+    let mut odd = status(2);
+    for key in [
+        "player_8",
+        "frags_3",
+        "frags_2",
+        "frags_1",
+        "playername_0",
+        "teamname_0",
+        "score_t1",
+        "name_tag_distance",
+    ] {
+        odd.rules.push(key, "99");
     }
+    // The same without the fields that cannot be sent.
+    odd.rules.push("\0play\x01er_9", "99");
+    odd.rules.push("team\\name_1", "99");
+    let (_, read) = served(&odd);
+    let scores: Vec<_> = read.players.iter().map(|player| player.score).collect();
+    assert_eq!((scores, read.teams.len()), (vec![Some(-3), Some(-2)], 0));
+    assert!(read.players.iter().all(|player| player.extra.len() == 2));
+    assert!(read.rules.get("frags_2").is_some(), "two players");
+    assert_eq!(
+        read.rules.get("frags_3").unwrap().raw(),
+        b"99",
+        "no player has this number"
+    );
+    assert!(read.rules.get("name_tag_distance").is_some());
 }
 
 #[test]
@@ -599,7 +561,7 @@ fn mutators_and_the_marks_of_bots_are_written_as_the_unreal_engine_does() {
         player.bot = bot;
         status.players.push(player);
     }
-    let (datagrams, _) = served(&status, Engine::Unreal);
+    let (datagrams, _) = served(&status);
     let text = String::from_utf8(datagrams.concat()).unwrap();
     assert!(text.contains(r"\mutators\Instagib, Low gravity\"), "{text}");
     let players = r"\player_0\Ann\ngsecret_0\false\player_1\Bot\ngsecret_1\bot\player_2\Cid\";
@@ -608,25 +570,22 @@ fn mutators_and_the_marks_of_bots_are_written_as_the_unreal_engine_does() {
 
 #[test]
 fn a_repeated_command_is_answered_once() {
-    for engine in ENGINES {
-        let service = Service::new(engine).with_echo();
-        let answer =
-            |request: &str| serve(service.clone())(Instant::now(), at(CLIENT), request.as_bytes());
-        let once = answer(r"\status\");
-        assert!(once.len() > 1);
-        assert_eq!(answer(&r"\status\".repeat(31)), once, "{engine:?}");
-        assert_eq!(answer(r"\status\\STATUS\\status\x"), once, "{engine:?}");
-        assert_eq!(
-            answer(r"\info\\echo\a\\info\\echo\b"),
-            answer(r"\info\\echo\a"),
-            "{engine:?}"
-        );
-    }
+    let service = Service::from(Protocol::GameSpy1).with_echo();
+    let answer =
+        |request: &str| serve(service.clone())(Instant::now(), at(CLIENT), request.as_bytes());
+    let once = answer(r"\status\");
+    assert!(once.len() > 1);
+    assert_eq!(answer(&r"\status\".repeat(31)), once);
+    assert_eq!(answer(r"\status\\STATUS\\status\x"), once);
+    assert_eq!(
+        answer(r"\info\\echo\a\\info\\echo\b"),
+        answer(r"\info\\echo\a"),
+    );
     // Properties are the same command only with the same name.
     let level = [("Title", "Coret Facility"), ("Author", "Ann")]
         .into_iter()
         .collect();
-    let service = Service::new(Engine::Unreal).with_properties(level, Rules::default(), false);
+    let service = Service::from(Protocol::GameSpy1).with_properties(level, Rules::default(), false);
     let answer =
         |request: &str| serve(service.clone())(Instant::now(), at(CLIENT), request.as_bytes());
     let title = answer(r"\level_property\Title\");

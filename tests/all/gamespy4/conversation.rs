@@ -9,7 +9,7 @@ use queryport::Service;
 use queryport::gamespy4::{Answer, Command, Form, Request, StatusQuery};
 use queryport::session::{Conversation, Machine, Session, Verdict};
 use queryport::{
-    Detail, Dialect, Engine, Limits, ParseErrorKind, Player, Players, QueryError, QueryOptions,
+    Detail, Dialect, Format, Limits, ParseErrorKind, Player, Players, QueryError, QueryOptions,
     ServerStatus, Timing, ToStatus, Verification,
 };
 
@@ -37,7 +37,7 @@ fn query_with(options: QueryOptions) -> StatusQuery {
 }
 
 /// This crate's server in a dialect.
-fn ours(engine: Engine) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
+fn ours(engine: Format) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
     let status = status();
     let mut requester = requester(CLIENT);
     move |now, from, datagram| {
@@ -123,9 +123,9 @@ fn is_complete(played: &Played<Answer>) -> bool {
 #[test]
 fn a_challenge_then_the_data() {
     for dialect in [
-        Engine::UnrealTournament3,
-        Engine::Battlefield2,
-        Engine::Minecraft,
+        Format::UnrealTournament3,
+        Format::GameSpy4,
+        Format::Minecraft,
     ] {
         let played = play(query(), Timing::default(), quiet(), ours(dialect));
         let outcome = played.result.unwrap();
@@ -147,7 +147,7 @@ fn a_challenge_then_the_data() {
         minecraft,
         Timing::default(),
         quiet(),
-        ours(Engine::Minecraft),
+        ours(Format::Minecraft),
     );
     assert!(is_complete(&played));
     let short = query_with(
@@ -155,7 +155,7 @@ fn a_challenge_then_the_data() {
             .with_dialect(Dialect::Minecraft)
             .with_detail(Detail::Short),
     );
-    let outcome = play(short, Timing::default(), quiet(), ours(Engine::Minecraft))
+    let outcome = play(short, Timing::default(), quiet(), ours(Format::Minecraft))
         .result
         .unwrap();
     let status = outcome.answer.to_status();
@@ -178,7 +178,7 @@ fn over_a_bad_link_an_answer_is_right_or_none_or_says_what_is_missing() {
             query(),
             Timing::default(),
             (conditions, seed),
-            ours(Engine::UnrealTournament3),
+            ours(Format::UnrealTournament3),
         );
         match played.result {
             Ok(outcome) if outcome.answer.completeness().is_complete() => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use queryport::gamespy4::{Answer, Form, Selection, StatusQuery, minecraft};
 use queryport::session::{Conversation, Verdict};
-use queryport::{Dialect, Engine, Limits, QueryOptions, ServerStatus, Service, ToStatus};
+use queryport::{Dialect, Format, Limits, QueryOptions, ServerStatus, Service, ToStatus};
 use queryport::{Player, Text};
 
 use crate::gamespy4::decode;
@@ -288,7 +288,7 @@ fn served_mutators_of_ut3_have_their_bits() {
         let mut served = ServerStatus::default();
         served.version = Some(version.into());
         served.mutators = Some(["BigHead", "LowGrav", "Own"].map(Into::into).to_vec());
-        let service = Service::new(Engine::UnrealTournament3);
+        let service = Service::new(Format::UnrealTournament3);
         let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
         assert_eq!(answer.get("p268435717"), Some(bits.as_bytes()));
         assert_eq!(answer.get("p1073741828"), Some(&b"Own"[..]));
@@ -297,11 +297,11 @@ fn served_mutators_of_ut3_have_their_bits() {
 }
 
 #[test]
-fn a_field_outweighs_the_rules_that_contradict_it() {
+fn the_mutators_take_the_place_of_their_rules() {
     let bits = ("p268435717", "0");
     let own = ("p1073741828", "Other");
     let classes = ("p1073741829", "\x1cOtherClass\x1c");
-    let service = Service::new(Engine::UnrealTournament3);
+    let service = Service::new(Format::UnrealTournament3);
     let mutators = ["Instagib", "BigHead", "MyMut"];
     for rules in [
         &[bits, own, classes][..],
@@ -325,95 +325,19 @@ fn a_field_outweighs_the_rules_that_contradict_it() {
         };
         assert_eq!((count("p268435717"), count("p1073741828")), (1, 1));
     }
-    // A yes under another key of the field would count.
-    let mut served = ServerStatus::default();
-    served.rules = [("s14", "1"), ("p1073741827", "About")]
-        .into_iter()
-        .collect();
-    served.dedicated = Some(false);
-    served.name = Some("Srv".into());
-    let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
-    assert_eq!(answer.to_status().dedicated, Some(false));
-    assert_eq!(
-        (answer.get("s14"), answer.get("p1073741827")),
-        (None, Some(&b"About"[..]))
-    );
 }
 
-/// Clients would read every key as one of that engine.
-#[test]
-fn the_marks_of_another_engine_are_left_out() {
-    let mut served = ServerStatus::default();
-    served.rules = [
-        ("game_id", "MINECRAFT"),
-        ("p268435703", "1"),
-        ("bf2142_ranked", "1"),
-        ("other", "1"),
-    ]
-    .into_iter()
-    .collect();
-    served.name = Some("Srv".into());
-    served.player_count = Some(4);
-    let mut player = Player::new("Ann");
-    player.score = Some(7);
-    served.players = [player].into();
-    for (engine, kept) in [
-        (Engine::Qr2, None),
-        (Engine::GameSpy2, None),
-        (Engine::UnrealTournament3, Some("p268435703")),
-    ] {
-        let service = Service::new(engine);
-        let replies = ask_everything(&served, &service);
-        let answer = decode(replies).unwrap();
-        for key in ["game_id", "p268435703", "bf2142_ranked"] {
-            assert_eq!(
-                answer.get(key).is_some(),
-                kept == Some(key),
-                "{engine:?}: {key}"
-            );
-        }
-        assert!(answer.get("other").is_some());
-        assert_eq!(answer.to_status().players[0].score, Some(7), "{engine:?}");
-    }
-    let answer = decode(ask_with(
-        Selection::ALL,
-        &served,
-        &Service::new(Engine::Qr2),
-    ))
-    .unwrap();
-    assert_eq!(answer.to_status().player_count, Some(4));
-}
-
-/// The classes of custom mutators show that the bits are those of newer versions.
-#[test]
-fn rules_that_agree_with_the_mutators_stay() {
-    let rules = [
-        ("p1073741828", "MyMut"),
-        ("p1073741829", "\x1cMyClass\x1c"),
-        ("p268435717", "34"),
-    ];
-    let mut served = ServerStatus::default();
-    served.rules = rules.into_iter().collect();
-    served.mutators = Some(["MyMut", "Instagib", "BigHead"].map(Into::into).to_vec());
-    let service = Service::new(Engine::UnrealTournament3);
-    let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
-    for (key, value) in rules {
-        assert_eq!(answer.get(key), Some(value.as_bytes()), "{key}");
-    }
-}
-
-const ENGINES: [Engine; 5] = [
-    Engine::Qr2,
-    Engine::UnrealTournament3,
-    Engine::Battlefield2,
-    Engine::GameSpy2,
-    Engine::Minecraft,
+const FORMATS: [Format; 4] = [
+    Format::GameSpy4,
+    Format::UnrealTournament3,
+    Format::GameSpy2,
+    Format::Minecraft,
 ];
 
-/// The replies to a request for everything, in the form that the engine answers.
+/// The replies to a request for everything, in the form that the format answers.
 fn ask_everything(served: &ServerStatus, service: &Service) -> Vec<bytes::Bytes> {
-    match service.engine() {
-        Engine::GameSpy2 => crate::gamespy4::gamespy2::ask(served, service),
+    match service.format() {
+        Format::GameSpy2 => crate::gamespy4::gamespy2::ask(served, service),
         _ => ask_with(Selection::ALL, served, service),
     }
 }
@@ -421,15 +345,15 @@ fn ask_everything(served: &ServerStatus, service: &Service) -> Vec<bytes::Bytes>
 /// A reply that its bound cannot hold is shortened, not left out.
 #[test]
 fn a_long_text_and_a_small_bound_do_not_silence_a_server() {
-    for engine in ENGINES {
+    for format in FORMATS {
         let mut served = ServerStatus::default();
         served.name = Some("n".repeat(1000).into());
         served.rules.push("gamemode", &"g".repeat(1000));
         served.rules.push("plugins", &"p".repeat(1000));
-        let service = Service::new(engine).with_max_reply(400);
+        let service = Service::new(format).with_max_reply(400);
         let replies = ask_everything(&served, &service);
         let length: usize = replies.iter().map(bytes::Bytes::len).sum();
-        assert!((100..=400).contains(&length), "{engine:?}: {length}");
+        assert!((100..=400).contains(&length), "{format:?}: {length}");
         let answer = decode(replies).unwrap();
         assert!(!answer.completeness().is_complete());
         assert!(answer.get("hostname").unwrap().starts_with(b"nnn"));
@@ -463,19 +387,19 @@ fn a_reply_of_any_size_has_whole_numbers() {
             .collect::<Vec<_>>()
     };
     let known = ["600", "1.20.4", "30", "64", "7777"];
-    for engine in ENGINES {
+    for format in FORMATS {
         for size in (40..600).step_by(7) {
-            let service = Service::new(engine).with_max_reply(size);
+            let service = Service::new(format).with_max_reply(size);
             let replies = ask_everything(&served, &service);
             let length: usize = replies.iter().map(bytes::Bytes::len).sum();
             assert!(
                 (1..=size).contains(&length),
-                "{engine:?}: {length} of {size}"
+                "{format:?}: {length} of {size}"
             );
             let answer = decode(replies).unwrap();
-            assert!(!answer.completeness().is_complete(), "{engine:?}: {size}");
+            assert!(!answer.completeness().is_complete(), "{format:?}: {size}");
             for number in numbers(&answer.to_status()) {
-                assert!(known.contains(&&*number), "{engine:?}: {number} at {size}");
+                assert!(known.contains(&&*number), "{format:?}: {number} at {size}");
             }
         }
     }
@@ -510,7 +434,6 @@ fn an_own_game_has_plain_keys() {
     let mut served = ServerStatus::default();
     served.map = Some("meadow".into());
     served.game = Some("own".into());
-    served.time_limit = Some(Duration::from_secs(90));
     served.dedicated = Some(true);
     let service = Service::from(queryport::Protocol::GameSpy4);
     let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
@@ -518,10 +441,7 @@ fn an_own_game_has_plain_keys() {
     assert!(answer.rules().all(|(key, _)| !key.starts_with(b"p1073")));
     let read = answer.to_status();
     assert_eq!((read.map, read.game), (served.map, served.game));
-    assert_eq!(
-        (read.time_limit, read.dedicated),
-        (served.time_limit, Some(true))
-    );
+    assert_eq!(read.dedicated, Some(true));
 }
 
 /// Built by hand after github.com/OpenXRay/xray-16, GameSpy_QR2_callbacks.cpp; invented values. In
@@ -563,7 +483,7 @@ fn a_served_player_without_a_team_is_not_red() {
     let mut served = ServerStatus::default();
     served.players = ["Ann", "Bob"].map(Player::new).into();
     served.players.to_mut()[1].team = Some(0);
-    let service = Service::new(Engine::UnrealTournament3);
+    let service = Service::new(Format::UnrealTournament3);
     let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
     let players = answer.to_status().players;
     let teams: Vec<_> = players.iter().map(|player| player.team).collect();

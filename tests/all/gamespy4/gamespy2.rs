@@ -6,7 +6,7 @@ use bytes::Bytes;
 use queryport::gamespy4::{Answer, Command, Form, Request, RequestId, Selection, StatusQuery};
 use queryport::model::Charset;
 use queryport::session::{Conversation, Verdict};
-use queryport::{Dialect, Engine, Part, Player, Protocol, QueryOptions, ServerStatus, Service};
+use queryport::{Dialect, Format, Part, Player, Protocol, QueryOptions, ServerStatus, Service};
 use queryport::{Team, Timing, ToStatus};
 
 use crate::common::link::Conditions;
@@ -14,6 +14,7 @@ use crate::common::pair::{CLIENT, Played, play};
 use crate::common::requester;
 use crate::common::twist::cuts;
 use crate::gamespy4::decode;
+use crate::gamespy4::serving::ask_with;
 
 /// The reply of a server of this service to GameSpy v2's request.
 pub(crate) fn ask(status: &ServerStatus, service: &Service) -> Vec<Bytes> {
@@ -230,6 +231,13 @@ fn without_a_dialect_such_a_server_is_found_soon() {
     }
 }
 
+/// The datagram as a reply to the request with this id.
+fn with_id(datagram: Bytes, id: RequestId) -> Bytes {
+    let mut datagram = datagram.to_vec();
+    datagram[1..5].copy_from_slice(&id.0);
+    datagram.into()
+}
+
 /// A server that supports several datagrams is asked for them if one is not enough.
 #[test]
 fn a_cut_reply_in_one_datagram_is_followed_by_several() {
@@ -237,7 +245,7 @@ fn a_cut_reply_in_one_datagram_is_followed_by_several() {
     served.players = (0..64)
         .map(|number| Player::new(format!("player {number}")))
         .collect();
-    let service = Service::new(Engine::Battlefield2);
+    let service = Service::new(Format::GameSpy4);
     let quiet = (Conditions::perfect(Duration::from_millis(20)), 0);
     let query = StatusQuery::new(7, &QueryOptions::default());
     let played = play(query, Timing::default(), quiet, |_, _, datagram| {
@@ -248,8 +256,13 @@ fn a_cut_reply_in_one_datagram_is_followed_by_several() {
         if request.command == Command::Challenge {
             return Vec::new();
         }
-        queryport::gamespy4::respond(&request, &served, &service, &requester(CLIENT))
+        // This server demands no challenge.
+        let Command::Data { selection, .. } = request.command else {
+            return Vec::new();
+        };
+        ask_with(selection, &served, &service)
             .into_iter()
+            .map(|datagram| with_id(datagram, request.id))
             .collect()
     });
     let answer = played.result.unwrap().answer;
@@ -279,8 +292,8 @@ fn a_server_of_gamespy_v2() {
             team
         })
         .to_vec();
-    let service = Service::new(Engine::GameSpy2);
-    assert_eq!(service.engine().protocol(), Protocol::GameSpy4);
+    let service = Service::new(Format::GameSpy2);
+    assert_eq!(service.format().protocol(), Protocol::GameSpy4);
     let replies = ask(&served, &service);
     assert_eq!(replies.len(), 1);
     let read = decode(replies).unwrap().to_status();

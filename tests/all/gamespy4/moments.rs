@@ -6,7 +6,7 @@ use std::time::Instant;
 use queryport::gamespy4::StatusQuery;
 use queryport::serve::Responder;
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
-use queryport::{Engine, QueryOptions, Service};
+use queryport::{Format, QueryOptions, Service};
 use queryport::{Player, Secret, ServerStatus};
 
 use crate::common::pair::CLIENT;
@@ -30,7 +30,7 @@ fn status(moment: u64, players: u64) -> ServerStatus {
 fn a_token_outlives_its_status() {
     let now = Instant::now();
     let client: SocketAddr = CLIENT.parse().unwrap();
-    let service = Service::new(Engine::Battlefield2);
+    let service = Service::new(Format::GameSpy4);
     let mut responder =
         Responder::new(service, status(1, 50), Secret::new([5; 16]), now).with_guard(None);
     let mut exchange = |moment: u64, datagram: &[u8]| {
@@ -53,7 +53,7 @@ fn a_token_outlives_its_status() {
     .concat();
     for moment in 1..100 {
         let reply = exchange(moment, &data);
-        assert!(reply.len() > 1400);
+        assert!(reply.len() > 1000);
         assert!(String::from_utf8_lossy(&reply).contains(&format!("hostname\0moment {moment}\0")));
     }
 }

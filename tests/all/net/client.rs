@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use queryport::net::Family;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
-    Client, Detail, Dialect, Engine, Error, ErrorKind, Outcome, ParseError, ParseErrorKind, Player,
+    Client, Detail, Dialect, Error, ErrorKind, Format, Outcome, ParseError, ParseErrorKind, Player,
     Players, Protocol, Query, QueryError, QueryOptions, ServerStatus, Service, Timing,
     Verification,
 };
@@ -287,7 +287,7 @@ async fn the_caller_chooses_the_family_and_the_local_address() {
 /// Minecraft, and short answers, need no conversation of the caller's own.
 #[tokio::test]
 async fn options_set_the_dialect_and_the_detail() {
-    let minecraft = Service::new(Engine::Minecraft);
+    let minecraft = Service::new(Format::Minecraft);
     let address = start("127.0.0.1:0", minecraft, status("A Minecraft Server"))
         .await
         .to_string();

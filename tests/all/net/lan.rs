@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use queryport::games::Game;
 use queryport::serve::Responder;
 use queryport::{
-    Client, Engine, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Service, Timing,
+    Client, Error, ErrorKind, Format, Protocol, Scan, Secret, ServerStatus, Service, Timing,
     ToStatus, Verification,
 };
 use tokio::net::UdpSocket;
@@ -86,7 +86,7 @@ async fn found(
 async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
     run_in_steps();
     let _own_port = PORT_6500.lock().await;
-    let minecraft = Service::new(Engine::Minecraft);
+    let minecraft = Service::new(Format::Minecraft);
     let mut expected = BTreeMap::new();
     for (ports, service, name) in [
         (27960..=27963, Service::from(Protocol::Quake3), "first"),
@@ -96,9 +96,9 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
         (6500..=6503, Protocol::GameSpy4.into(), "fifth"),
         (25565..=25568, minecraft, "sixth"),
         (7708..=7711, Protocol::Ut2004.into(), "seventh"),
-        (2302..=2305, Service::new(Engine::GameSpy2), "eighth"),
-        (27910..=27913, Service::new(Engine::Quake2), "ninth"),
-        (27500..=27503, Service::new(Engine::QuakeWorld), "tenth"),
+        (2302..=2305, Service::new(Format::GameSpy2), "eighth"),
+        (27910..=27913, Service::new(Format::Quake2), "ninth"),
+        (27500..=27503, Service::new(Format::QuakeWorld), "tenth"),
     ] {
         let protocol = match name {
             "fourth" => Protocol::GameSpy1,

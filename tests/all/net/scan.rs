@@ -11,7 +11,7 @@ use queryport::net::ScanTarget;
 use queryport::scan::Scanned;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
-    Client, Dialect, Engine, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions,
+    Client, Dialect, Error, ErrorKind, Format, Player, Protocol, QueryError, QueryOptions,
     ScanOptions, Secret, ServerStatus, Service, StatusQuery, Timing, ToStatus,
 };
 use tokio::net::UdpSocket;
@@ -472,7 +472,7 @@ async fn a_target_has_a_host_name_and_options() {
     let quake3 = start("127.0.0.1:0", Protocol::Quake3).await;
     let mut status = ServerStatus::default();
     status.players = [Player::new("Ann")].into();
-    let minecraft = Service::new(Engine::Minecraft);
+    let minecraft = Service::new(Format::Minecraft);
     let minecraft = crate::net::start("127.0.0.1:0", minecraft, status).await;
     let options_of_minecraft = QueryOptions::default().with_dialect(Dialect::Minecraft);
     let targets = vec![
@@ -507,7 +507,7 @@ async fn a_target_of_a_game_is_asked_as_its_servers_are() {
 
     let mut status = ServerStatus::default();
     status.name = Some("Minecraft".into());
-    let minecraft = crate::net::start("127.0.0.1:0", Service::new(Engine::Minecraft), status).await;
+    let minecraft = crate::net::start("127.0.0.1:0", Service::new(Format::Minecraft), status).await;
     let ut2004 = start("127.0.0.1:0", Protocol::Ut2004).await;
     let [minecraft_game, mut ut2004_game] =
         ["minecraft", "ut2004"].map(|game| *Game::find(game).unwrap());

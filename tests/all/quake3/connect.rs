@@ -9,8 +9,7 @@ use queryport::quake3::{
 };
 use queryport::session::{Conversation, Verdict};
 use queryport::{
-    EncodeError, Engine, Protocol, QueryError, Requester, ServerStatus, Service, Timing,
-    Verification,
+    EncodeError, Protocol, QueryError, Requester, ServerStatus, Service, Timing, Verification,
 };
 
 use crate::common::link::Conditions;
@@ -393,9 +392,10 @@ fn a_userinfo_too_long_for_a_packet_is_refused() {
 #[test]
 fn a_server_of_this_crate_refuses_a_client() {
     let mut requester = requester("192.0.2.1:5000");
-    let service = Service::new(Engine::Quake3);
+    let service = Service::from(Protocol::Quake3);
     let link = (Conditions::perfect(Duration::from_millis(20)), 1);
-    let played = play(client(), Timing::default(), link, |now, from, datagram| {
+    let query = client();
+    let played = play(query, Timing::default(), link, |now, from, datagram| {
         (requester.now, requester.address) = (now, from);
         let request = Request::parse(datagram).unwrap();
         let status = ServerStatus::default();

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use queryport::model::{Charset, Colours, Style};
 use queryport::quake3::{Answer, Command, Request, Response};
-use queryport::{Detail, Engine, Limits, Part, Player, ServerStatus, Service, Text, ToStatus};
+use queryport::{Detail, Limits, Part, ServerStatus, Service, Text, ToStatus};
 
 use crate::common::requester;
 
@@ -261,107 +261,6 @@ fn warsow_leaves_out_the_number_of_bots_if_it_is_0() {
     assert_eq!(bots(""), None, "no room for either");
 }
 
-/// DarkPlaces' browser compares `gameversion`, and its lines have a ping of 0 for bots alone
-/// (xonotic/darkplaces, netconn.c).
-#[test]
-fn a_status_of_darkplaces_comes_back_from_our_server() {
-    let player = |name: &str, bot, ping| {
-        let mut player = Player::new(name);
-        (player.bot, player.ping) = (bot, ping);
-        player
-    };
-    let mut status = ServerStatus::default();
-    status.game = Some("Xonotic".into());
-    status.version = Some("802".into());
-    status.game_type = Some("dm".into());
-    status.bot_count = Some(1);
-    status.players = [
-        player("bot", Some(true), Some(40)),
-        player("near", Some(false), Some(0)),
-        player("unknown", None, None),
-        player("far", None, Some(90)),
-    ]
-    .into();
-    for detail in [Detail::Full, Detail::Short] {
-        let reply = served(&status, detail, Engine::DarkPlaces);
-        assert!(keys(&reply).contains(&"gameversion".to_owned()));
-        let again = read(&reply[4..]);
-        assert_eq!(plain(&again.version), "802");
-    }
-    let again = read(&served(&status, Detail::Full, Engine::DarkPlaces)[4..]);
-    let read_back: Vec<_> = again.players.iter().map(|p| (p.bot, p.ping)).collect();
-    assert_eq!(
-        read_back,
-        [
-            (Some(true), Some(0)),
-            (Some(false), Some(1)),
-            (Some(false), Some(1)),
-            (Some(false), Some(90))
-        ]
-    );
-}
-
-/// `CL_ServerInfoPacket` of ET: Legacy and Tremulous 1.3 ignores other names; the status has the
-/// name of the game module.
-#[test]
-fn an_info_has_the_name_that_the_engines_clients_demand() {
-    for (body, name, folder) in [
-        (
-            "\\version\\ET Legacy v2.83\\gamename\\legacy",
-            "et",
-            Some("legacy"),
-        ),
-        ("\\version\\ET 2.60b\\gamename\\etmain", "et", None),
-        ("\\version\\Wolf 1.41\\gamename\\main", "wolfmp", None),
-        (
-            "\\version\\tremulous 1.3.0 alpha\\gamename\\base",
-            "Tremulous",
-            None,
-        ),
-    ] {
-        let status = read(format!("statusResponse\n{body}\n").as_bytes());
-        let reply = served(&status, Detail::Short, Engine::Quake3);
-        let again = read(&reply[4..]);
-        assert_eq!(plain(&again.game), name, "{body}");
-        let module = again.mod_name.map(|name| name.plain().into_owned());
-        assert_eq!(module.as_deref(), folder, "{body}");
-    }
-}
-
-/// OpenJK's client reads `truejedi`, `wdisable` and `fdisable` (codemp/client/cl_main.cpp).
-#[test]
-fn an_info_of_jedi_academy_has_the_rules_of_its_status() {
-    let rules = "\\g_jediVmerc\\1\\g_weaponDisable\\524279\\g_forcePowerDisable\\3\\protocol\\26";
-    let status = read(format!("statusResponse\n{rules}\\g_gametype\\6\n").as_bytes());
-    let again = read(&served(&status, Detail::Short, Engine::Quake3)[4..]);
-    let rule = |key| again.rules.get(key).unwrap().plain().into_owned();
-    let rules = ["truejedi", "wdisable", "fdisable"].map(rule);
-    assert_eq!(rules, ["1", "524279", "3"]);
-    assert_eq!(plain(&again.game_type), "Team FFA");
-}
-
-/// The masters' lists are by these numbers.
-#[test]
-fn each_engine_has_its_own_protocol_number() {
-    for (engine, number) in [
-        (Engine::Quake3, 68),
-        (Engine::DarkPlaces, 3),
-        (Engine::Warsow, 22),
-        (Engine::SoldierOfFortune2, 2004),
-        (Engine::MedalOfHonor, 8),
-    ] {
-        let mut status = ServerStatus::default();
-        status.name = Some("Srv".into());
-        let reply = served(&status, Detail::Short, engine);
-        let skipped = if engine == Engine::MedalOfHonor { 5 } else { 4 };
-        assert_eq!(
-            read(&reply[skipped..]).protocol_version,
-            Some(number),
-            "{engine:?}"
-        );
-    }
-}
-
 #[test]
 fn types_of_match_have_the_words_of_each_game() {
     let words = |body: &str| plain(&read(body.as_bytes()).game_type);
@@ -426,13 +325,13 @@ fn the_limit_of_points_is_that_of_the_type_of_match() {
     }
 }
 
-fn served(status: &ServerStatus, detail: Detail, engine: Engine) -> Bytes {
+fn served(status: &ServerStatus, detail: Detail) -> Bytes {
     let challenge = Some(&b"abc"[..]);
     let command = match detail {
         Detail::Short => Command::GetInfo { challenge },
         _ => Command::GetStatus { challenge },
     };
-    let service = Service::new(engine);
+    let service = Service::from(queryport::Protocol::Quake3);
     let requester = requester("192.0.2.1:5000");
     let replies = queryport::quake3::respond(&Request::new(command), status, &service, &requester);
     replies.into_iter().next().unwrap()
@@ -445,62 +344,19 @@ fn keys(reply: &Bytes) -> Vec<String> {
         .collect()
 }
 
-/// DarkPlaces' browser reads `hostname` from a status as well (xonotic/darkplaces, netconn.c).
 #[test]
-fn the_name_is_served_in_the_key_that_the_engines_browser_reads() {
+fn the_name_is_served_in_the_key_that_browsers_read() {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    for (engine, detail, key) in [
-        (Engine::DarkPlaces, Detail::Full, "hostname"),
-        (Engine::DarkPlaces, Detail::Short, "hostname"),
-        (Engine::Warsow, Detail::Full, "sv_hostname"),
-        (Engine::Warsow, Detail::Short, "sv_hostname"),
-        (Engine::Quake3, Detail::Full, "sv_hostname"),
-        (Engine::Quake3, Detail::Short, "hostname"),
-    ] {
-        let keys = keys(&served(&status, detail, engine));
+    for (detail, key) in [(Detail::Full, "sv_hostname"), (Detail::Short, "hostname")] {
+        let keys = keys(&served(&status, detail));
         let names = ["hostname", "sv_hostname"].map(|name| keys.iter().any(|key| key == name));
         assert_eq!(
             names,
             [key == "hostname", key == "sv_hostname"],
-            "{engine:?} {detail:?}"
+            "{detail:?}"
         );
     }
-}
-
-/// The info of Urban Terror as its page on `getinfo` has it: `game`, no `gamename`.
-#[test]
-fn urban_terror_is_served_with_its_own_keys() {
-    let status = read(
-        b"statusResponse\n\\version\\ioQ3 1.35 urt 4.3.4\\gamename\\q3ut4\\g_gametype\\8\\sv_hostname\\x\\mapname\\ut4_turnpike\
-          \\sv_maxclients\\16\\sv_privateClients\\2\\g_needpass\\0\\sv_pure\\1\\auth_enable\\1\\g_modversion\\4.1\\protocol\\68\n\
-          0 27 \"a\"\n",
-    );
-    let reply = served(&status, Detail::Short, Engine::Quake3);
-    let response = Response::parse(&reply, &Limits::default()).unwrap();
-    let value = |key| {
-        response
-            .info()
-            .get(key)
-            .map(|value| String::from_utf8_lossy(value).into_owned())
-    };
-    for (key, expected) in [
-        ("game", Some("q3ut4")),
-        ("gamename", None),
-        ("pure", Some("1")),
-        ("auth_enable", Some("1")),
-        ("modversion", Some("4.1")),
-        ("gametype", Some("8")),
-        ("sv_maxclients", Some("14")),
-        ("g_needpass", None),
-        ("password", None),
-    ] {
-        assert_eq!(value(key).as_deref(), expected, "{key}");
-    }
-    let again = read(&reply[4..]);
-    assert_eq!(plain(&again.game), "q3ut4");
-    assert_eq!(plain(&again.game_type), "Bomb Mode");
-    assert_eq!((again.password, again.mod_name), (Some(false), None));
 }
 
 /// A host name in Windows-1251, as Russian servers send it.

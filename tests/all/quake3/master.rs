@@ -512,57 +512,6 @@ fn an_announced_server_is_listed_and_its_operator_sees_it() {
     assert_eq!(master.poll_event(), Some(MasterEvent::Listed(game_at)));
 }
 
-/// Urban Terror's info has no `gamename`: only the tag names its game, and its clients ask for
-/// `getservers 68` (FrozenSand/ioq3-for-UrbanTerror-4, code/qcommon/qcommon.h).
-#[test]
-fn a_server_of_urban_terror_is_listed_for_its_clients() {
-    let game_at = at("192.0.2.1:27960");
-    let mut status = ServerStatus::default();
-    status.game = Some("q3ut4".into());
-    status.game_type = Some("8".into());
-    status.protocol_version = Some(68);
-    (status.max_players, status.player_count) = (Some(16), Some(1));
-    status.rules.push("sv_pure", "1");
-    status.rules.push("auth_enable", "1");
-    let tag = Announcer::quake3_tag(&status, Protocol::Quake3);
-    assert_eq!(tag, "QuakeArena-1");
-    let now = Instant::now();
-    let mut master = Master::new(Secret::new([2; 16]), Options::default(), now);
-    announce(&mut master, game_at, tag, status.clone());
-    assert_eq!(master.poll_event(), Some(MasterEvent::Listed(game_at)));
-    let mut list = Vec::new();
-    master.handle_datagram(now, at(CLIENT), b"\xff\xff\xff\xffgetservers 68 empty full");
-    while master.poll_transmit(now, &mut list).is_some() {}
-    let part = ListPart::parse(&list).unwrap();
-    assert_eq!(part.iter().collect::<Vec<_>>(), [game_at]);
-
-    // Words of the game become its number, and other words are named in the error.
-    status.game_type = Some("Bomb Mode".into());
-    let tag = Announcer::quake3_tag(&status, Protocol::Quake3);
-    assert_eq!(tag, "QuakeArena-1");
-    let announcer = |status: &ServerStatus| {
-        let tag = Announcer::quake3_tag(status, Protocol::Quake3);
-        Announcer::quake3(tag, [at(MASTER)], status, Protocol::Quake3, now)
-    };
-    assert!(announcer(&status).is_ok());
-    status.game_type = Some("Foo".into());
-    assert!(announcer(&status).is_ok());
-    status.game_type = Some("Foo Mode".into());
-    let error = announcer(&status).unwrap_err();
-    assert!(
-        error.to_string().ends_with("change the status's game_type"),
-        "{error}"
-    );
-
-    // The info of a mod of Enemy Territory has the name of the game, which is that of the tag.
-    status.game_type = Some("4".into());
-    status.game = Some("nitmod".into());
-    status.rules.push("version", "ET 2.60b linux-i386");
-    let tag = Announcer::quake3_tag(&status, Protocol::Quake3);
-    assert_eq!(tag, "EnemyTerritory-1");
-    assert!(announcer(&status).is_ok());
-}
-
 #[test]
 fn heartbeats_and_descriptions_of_real_servers() {
     for (name, tag, game) in [

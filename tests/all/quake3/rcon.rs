@@ -266,9 +266,9 @@ fn signed_commands_that_a_real_server_took() {
 
 #[test]
 fn signed_commands_over_a_bad_link() {
-    use queryport::{Engine, ServerStatus, Service};
+    use queryport::{Protocol, ServerStatus, Service};
 
-    let service = Service::new(Engine::DarkPlaces);
+    let service = Service::from(Protocol::Quake3);
     let mut answered = 0;
     for seed in 0..30 {
         let mut requester = crate::common::requester("192.0.2.1:5000");

@@ -10,7 +10,7 @@ use queryport::{
     Detail, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Text, ToStatus,
     Verification,
 };
-use queryport::{Engine, Service, quake3::verify_challenge};
+use queryport::{Service, quake3::verify_challenge};
 
 use crate::common::captures::cases;
 use crate::common::{at, request, requester};
@@ -37,48 +37,29 @@ fn replies(datagram: &[u8], service: &Service) -> Vec<Bytes> {
 }
 
 #[test]
-fn our_client_reads_our_server_in_every_dialect() {
-    for engine in [
-        Engine::Quake3,
-        Engine::DarkPlaces,
-        Engine::Warsow,
-        Engine::SoldierOfFortune2,
-        Engine::MedalOfHonor,
-    ] {
-        for detail in [Detail::Full, Detail::Short] {
-            let mut query = StatusQuery::new(7, &QueryOptions::default().with_detail(detail));
-            let replies = replies(&request(&mut query), &Service::new(engine));
-            let Verdict::Done(answer) = query.receive(&replies[0]) else {
-                panic!("{engine:?}")
-            };
-            assert_eq!(answer.verification(), Verification::Verified);
-            let read = answer.to_status();
-            assert!(
-                read.completeness.is_complete(),
-                "{engine:?}: {}",
-                read.completeness
-            );
-            assert!(read.name.unwrap() == "Srv" && read.map.unwrap() == "q3dm17");
-            assert_eq!(
-                (read.player_count, read.max_players, read.password),
-                (Some(1), Some(8), Some(false))
-            );
-            let Some(players) = read.players.known() else {
-                continue;
-            };
-            assert_eq!(players[0].name, "Ann");
-            let has_score = engine != Engine::MedalOfHonor;
-            let has_team = matches!(
-                engine,
-                Engine::DarkPlaces | Engine::Warsow | Engine::SoldierOfFortune2
-            );
-            assert_eq!(players[0].score, has_score.then_some(-3), "{engine:?}");
-            assert_eq!(
-                (players[0].ping, players[0].team),
-                (Some(50), has_team.then_some(2)),
-                "{engine:?}"
-            );
-        }
+fn our_client_reads_our_server() {
+    for detail in [Detail::Full, Detail::Short] {
+        let mut query = StatusQuery::new(7, &QueryOptions::default().with_detail(detail));
+        let replies = replies(&request(&mut query), &Protocol::Quake3.into());
+        let Verdict::Done(answer) = query.receive(&replies[0]) else {
+            panic!("{detail:?}")
+        };
+        assert_eq!(answer.verification(), Verification::Verified);
+        let read = answer.to_status();
+        assert!(read.completeness.is_complete(), "{}", read.completeness);
+        assert!(read.name.unwrap() == "Srv" && read.map.unwrap() == "q3dm17");
+        assert_eq!(
+            (read.player_count, read.max_players, read.password),
+            (Some(1), Some(8), Some(false))
+        );
+        let Some(players) = read.players.known() else {
+            continue;
+        };
+        assert_eq!(players[0].name, "Ann");
+        assert_eq!(
+            (players[0].score, players[0].ping, players[0].team),
+            (Some(-3), Some(50), None)
+        );
     }
 }
 
@@ -118,85 +99,33 @@ fn every_capture_served_again_is_the_same_server() {
     }
 }
 
-/// `SV_ShortInfoString` and `SVC_InfoResponse` of viciious/qfusion, source/server/sv_oob.c. The
-/// game's browser sends nothing else (source/client/cl_serverlist.c).
-#[test]
-fn warsows_browser_gets_a_line() {
-    let service = Service::new(Engine::Warsow);
-    let mut status = status();
-    status.game_type = Some("ca".into());
-    status.bot_count = Some(1);
-    status.player_count = Some(3);
-    status.password = Some(true);
-    let line = |request: &str, status: &ServerStatus| {
-        let datagram = [b"\xff\xff\xff\xff", request.as_bytes()].concat();
-        let request = Request::parse(&datagram).unwrap();
-        let requester = requester("192.0.2.1:5000");
-        let replies = queryport::quake3::respond(&request, status, &service, &requester);
-        replies.into_iter().next()
-    };
-    let expected = br"\\n\\Srv\\m\\  q3dm17\\u\\ 2/ 7\\g\\    ca\\p\\1\\b\\ 1\\EOT";
-    let expected = [b"\xff\xff\xff\xffinfo\n", &expected[..]].concat();
-    assert_eq!(line("info 22 full empty", &status).unwrap(), expected);
-    assert_eq!(line("info 21", &status), None, "another version");
-
-    // Every value has its greatest length.
-    let long = |letter: &str| Some(letter.repeat(300).into());
-    (status.name, status.map) = (long("n"), long("m"));
-    (status.game_type, status.mod_name) = (long("g"), long("f"));
-    (status.player_count, status.bot_count) = (Some(500), Some(200));
-    status.max_players = Some(500);
-    let shown = |status: &ServerStatus| {
-        let sent = line("info 22", status).unwrap();
-        String::from_utf8(sent[9..].to_vec()).unwrap()
-    };
-    let (name, map) = ("n".repeat(63), "m".repeat(32));
-    let (game_type, folder) = ("g".repeat(16), "f".repeat(16));
-    let first = format!(r"\\n\\{name}\\m\\{map}\\u\\99/99\\g\\{game_type}");
-    status.rules.push("sv_skilllevel", "10");
-    let longest = format!(r"{first}\\mo\\{folder}\\s\\10\\p\\1\\EOT");
-    assert_eq!((shown(&status), longest.len()), (longest, 176));
-    status.mod_name = None;
-    let with_bots = format!(r"{first}\\s\\10\\p\\1\\b\\99\\EOT");
-    assert_eq!(shown(&status), with_bots);
-}
-
 #[test]
 fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
     let client = requester("192.0.2.1:5000");
-    for engine in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow] {
-        let service = Service::new(engine);
-        let reply = replies(b"\xff\xff\xff\xffgetchallenge 12345 Quake3Arena", &service).remove(0);
-        let Reply::Challenge {
-            challenge,
-            client: quoted,
-            ..
-        } = Reply::parse(&reply).unwrap()
-        else {
-            panic!()
-        };
-        assert_eq!(
-            quoted,
-            (engine == Engine::Quake3).then_some(&b"12345"[..]),
-            "{engine:?}"
-        );
-        assert!(verify_challenge(challenge, &service, &client), "{engine:?}");
-        assert!(
-            !verify_challenge(challenge, &service, &requester("192.0.2.1:5001")),
-            "{engine:?}"
-        );
-    }
+    let service = Service::from(Protocol::Quake3);
+    let reply = replies(b"\xff\xff\xff\xffgetchallenge 12345 Quake3Arena", &service).remove(0);
+    let Reply::Challenge {
+        challenge,
+        client: quoted,
+        ..
+    } = Reply::parse(&reply).unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!(quoted, Some(&b"12345"[..]));
+    assert!(verify_challenge(challenge, &service, &client));
+    let stranger = requester("192.0.2.1:5001");
+    assert!(!verify_challenge(challenge, &service, &stranger));
 }
 
-/// The three forms: id's 1.32 and Enemy Territory write a number; ioquake3 the client's number and
-/// the protocol as well (code/server/sv_client.c); DarkPlaces eleven characters and NUL
-/// (netconn.c), Warsow a number, under another word.
+/// As ioquake3 writes it: a number, then the client's number and the protocol
+/// (code/server/sv_client.c).
 #[test]
-fn a_challenge_has_the_form_of_its_engine() {
-    let ask = |engine, request: &[u8]| {
+fn a_challenge_quotes_the_client() {
+    let ask = |request: &[u8]| {
         let datagram = [b"\xff\xff\xff\xffgetchallenge", request].concat();
         let mut responder = Responder::new(
-            Service::new(engine),
+            Protocol::Quake3,
             status(),
             Secret::new([7; 16]),
             Instant::now(),
@@ -208,31 +137,16 @@ fn a_challenge_has_the_form_of_its_engine() {
     };
     let words = |reply: &str| reply.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let is_number = |word: &str| word.parse::<i32>().is_ok();
-    let plain = words(&ask(Engine::Quake3, b""));
+    let plain = words(&ask(b""));
     assert!(
         plain.len() == 2 && plain[0] == "challengeResponse" && is_number(&plain[1]),
         "{plain:?}"
     );
-    let quoting = words(&ask(Engine::Quake3, b" -12345 Quake3Arena"));
+    let quoting = words(&ask(b" -12345 Quake3Arena"));
     assert_eq!(quoting[2..], ["-12345", "68"], "{quoting:?}");
     assert!(
         quoting[0] == "challengeResponse" && is_number(&quoting[1]),
         "{quoting:?}"
-    );
-    let reply = ask(Engine::DarkPlaces, b"");
-    let challenge = reply
-        .strip_prefix("challenge ")
-        .unwrap()
-        .strip_suffix('\0')
-        .unwrap();
-    assert!(
-        challenge.len() == 11 && challenge.bytes().all(|byte| byte.is_ascii_alphanumeric()),
-        "{reply}"
-    );
-    let warsow = words(&ask(Engine::Warsow, b""));
-    assert!(
-        warsow.len() == 2 && warsow[0] == "challenge" && is_number(&warsow[1]),
-        "{warsow:?}"
     );
 }
 

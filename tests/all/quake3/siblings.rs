@@ -9,7 +9,7 @@ use queryport::games::Game;
 use queryport::quake3::{self, Answer, Command, Form, Request, Response, StatusQuery};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
-    Dialect, Engine, Limits, ParseErrorKind, Part, Player, Protocol, QueryOptions, Requester,
+    Dialect, Format, Limits, ParseErrorKind, Part, Player, Protocol, QueryOptions, Requester,
     Secret, ServerStatus, Service, ToStatus, Verification, inspect,
 };
 
@@ -444,7 +444,7 @@ fn requests_to_masters_go_both_ways_and_are_named() {
             let read = Request::parse(&datagram[..cut]);
             assert!(read.is_err(), "{} cut at {cut}", datagram.escape_ascii());
         }
-        for engine in [Engine::Quake3, Engine::Quake2, Engine::QuakeWorld] {
+        for engine in [Format::Quake3, Format::Quake2, Format::QuakeWorld] {
             assert!(
                 served(engine, datagram, 1).is_empty(),
                 "not a request to a server"
@@ -602,7 +602,7 @@ fn status(players: usize) -> ServerStatus {
     status
 }
 
-fn served(engine: Engine, request: &[u8], players: usize) -> Vec<Bytes> {
+fn served(engine: Format, request: &[u8], players: usize) -> Vec<Bytes> {
     replies(&Service::new(engine), request, &status(players))
 }
 
@@ -621,8 +621,8 @@ fn requester() -> Requester {
 #[test]
 fn each_engine_answers_its_dialect_alone() {
     for (engine, dialect) in [
-        (Engine::Quake2, Dialect::Quake2),
-        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Format::Quake2, Dialect::Quake2),
+        (Format::QuakeWorld, Dialect::QuakeWorld),
     ] {
         for players in [0, 1, 8] {
             let replies = served(engine, &sent(dialect), players);
@@ -642,13 +642,13 @@ fn each_engine_answers_its_dialect_alone() {
             assert_eq!(status.rules.get("deathmatch").unwrap().plain(), "1");
         }
         assert!(served(engine, &sent(Dialect::Standard), 1).is_empty());
-        assert!(served(Engine::Quake3, &sent(dialect), 1).is_empty());
+        assert!(served(Format::Quake3, &sent(dialect), 1).is_empty());
     }
 }
 
 #[test]
 fn a_long_reply_of_quake_world_has_several_datagrams() {
-    let replies = served(Engine::QuakeWorld, &sent(Dialect::QuakeWorld), 64);
+    let replies = served(Format::QuakeWorld, &sent(Dialect::QuakeWorld), 64);
     assert!(replies.len() > 1 && replies.iter().all(|reply| reply.len() <= 1346));
     let mut query = query(Dialect::QuakeWorld);
     for reply in &replies {
@@ -665,7 +665,7 @@ fn a_long_reply_of_quake_world_has_several_datagrams() {
 
 #[test]
 fn players_that_do_not_fit_make_a_status_of_quake_2_incomplete() {
-    let replies = served(Engine::Quake2, &sent(Dialect::Quake2), 200);
+    let replies = served(Format::Quake2, &sent(Dialect::Quake2), 200);
     assert_eq!(replies.len(), 1);
     let answer = Answer::from_datagrams(replies, &Limits::default()).unwrap();
     assert!(answer.completeness().lacks(Part::End));
@@ -677,7 +677,7 @@ fn flags_choose_the_parts_of_a_status() {
         let mut request = Vec::new();
         let command = Command::Status { flags: Some(flags) };
         Request::new(command).encode(&mut request).unwrap();
-        let replies = served(Engine::QuakeWorld, &request, 2);
+        let replies = served(Format::QuakeWorld, &request, 2);
         let answer = Answer::from_datagrams(replies, &Limits::default()).unwrap();
         answer.players().count()
     };
@@ -707,7 +707,7 @@ fn flags_choose_the_players_and_their_fields() {
             flags: Some(flags.as_bytes()),
         };
         Request::new(command).encode(&mut request).unwrap();
-        let replies = replies(&Service::new(Engine::QuakeWorld), &request, &status);
+        let replies = replies(&Service::new(Format::QuakeWorld), &request, &status);
         String::from_utf8_lossy(&replies[0][5..])
             .trim_start_matches('\n')
             .trim_end_matches('\0')
@@ -731,7 +731,7 @@ fn flags_choose_the_players_and_their_fields() {
 /// Unity-Technologies/qstat, qstat.c).
 #[test]
 fn a_status_without_any_field_is_answered_with_one_pair() {
-    let (service, request) = (Service::new(Engine::QuakeWorld), sent(Dialect::QuakeWorld));
+    let (service, request) = (Service::new(Format::QuakeWorld), sent(Dialect::QuakeWorld));
     let replies = replies(&service, &request, &ServerStatus::default());
     let Verdict::Done(answer) = query(Dialect::QuakeWorld).receive(&replies[0]) else {
         panic!()
@@ -792,8 +792,8 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
     }
     let mut shortened = 0;
     for (engine, dialect) in [
-        (Engine::Quake2, Dialect::Quake2),
-        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Format::Quake2, Dialect::Quake2),
+        (Format::QuakeWorld, Dialect::QuakeWorld),
     ] {
         for max_reply in [1, 5, 20, 100, 300, 600] {
             let service = Service::new(engine).with_max_reply(max_reply);
@@ -818,8 +818,8 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
 #[test]
 fn an_infostring_of_the_siblings_has_511_bytes_at_most() {
     for (engine, dialect) in [
-        (Engine::Quake2, Dialect::Quake2),
-        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Format::Quake2, Dialect::Quake2),
+        (Format::QuakeWorld, Dialect::QuakeWorld),
     ] {
         let length = |value: usize| {
             let mut status = status(1);
@@ -838,8 +838,8 @@ fn an_infostring_of_the_siblings_has_511_bytes_at_most() {
 #[test]
 fn a_rule_named_clients_is_no_number_of_players() {
     for (engine, dialect) in [
-        (Engine::Quake2, Dialect::Quake2),
-        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Format::Quake2, Dialect::Quake2),
+        (Format::QuakeWorld, Dialect::QuakeWorld),
     ] {
         let mut status = status(1);
         status.rules.push("clients", "99");
@@ -863,7 +863,7 @@ fn a_served_status_with_long_names_is_complete_for_our_client() {
     let request = Request::new(Command::Status {
         flags: Some(b"159"),
     });
-    let service = Service::new(Engine::QuakeWorld).with_max_reply(16_000);
+    let service = Service::new(Format::QuakeWorld).with_max_reply(16_000);
     let replies = quake3::respond(&request, &status, &service, &requester());
     let replies: Vec<Bytes> = replies.into_iter().collect();
     let mut query = query(Dialect::QuakeWorld);
@@ -884,7 +884,7 @@ fn a_served_status_with_long_names_is_complete_for_our_client() {
 /// (of its own version), of Q2PRO and of DarkPlaces (Debian's of 2018-09-08) were also recorded.
 #[test]
 fn requests_of_the_engines_own_clients_are_answered() {
-    use Engine::{Quake2, QuakeWorld};
+    use Format::{Quake2, QuakeWorld};
     let info = "info\n             Srv    q2dm1  1/ 8\n";
     let status = "print\n\\hostname\\Srv\\mapname\\q2dm1\\maxclients\\8";
     let team = "1 3 0 20 \"Ann\" \"\" 0 0 \"red\"\n";
@@ -929,8 +929,8 @@ fn bytes_that_a_status_of_the_siblings_cannot_carry_become_similar_ones() {
     let mut status = ServerStatus::default();
     status.players = [Player::new("a\"b\\c\n;d")].into();
     for (engine, dialect) in [
-        (Engine::Quake2, Dialect::Quake2),
-        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Format::Quake2, Dialect::Quake2),
+        (Format::QuakeWorld, Dialect::QuakeWorld),
     ] {
         let replies = replies(&Service::new(engine), &sent(dialect), &status);
         let text = String::from_utf8_lossy(&replies[0]);
@@ -944,7 +944,7 @@ fn long_texts_in_a_line_of_quake_2_are_cut() {
     status.name = Some("n".repeat(40).into());
     status.map = Some("m".repeat(40).into());
     let line = |request: &[u8]| {
-        let replies = replies(&Service::new(Engine::Quake2), request, &status);
+        let replies = replies(&Service::new(Format::Quake2), request, &status);
         String::from_utf8(replies[0][4..].to_vec()).unwrap()
     };
     let (name, map) = ("n".repeat(32), "m".repeat(16));

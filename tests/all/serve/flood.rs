@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use queryport::serve::{GuardOptions, Responder};
 use queryport::session::Machine;
-use queryport::{Engine, Player, Protocol, Secret, ServerStatus, Service};
+use queryport::{Format, Player, Protocol, Secret, ServerStatus, Service};
 
 /// Forged requests a second.
 const RATE: u32 = 10_000;
@@ -49,7 +49,7 @@ pub(crate) fn status() -> ServerStatus {
 type Subject = (&'static str, Service, &'static [u8]);
 
 fn subjects() -> [Subject; 5] {
-    let battlefield_2 = Service::new(Engine::Battlefield2);
+    let gamespy2 = Service::new(Format::GameSpy2);
     [
         ("GameSpy v1", Protocol::GameSpy1.into(), br"\status\"),
         (
@@ -58,9 +58,9 @@ fn subjects() -> [Subject; 5] {
             b"\xfe\xfd\x09\x01\x02\x03\x04",
         ),
         (
-            "Battlefield 2",
-            battlefield_2,
-            b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01",
+            "GameSpy v2",
+            gamespy2,
+            b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff",
         ),
         (
             "Quake 3",
@@ -254,8 +254,7 @@ fn forged_regulars_take_nothing_from_older_clients() {
 #[test]
 fn requests_that_always_differ_get_few_replies() {
     let start = Instant::now();
-    let battlefield_2 = Service::new(Engine::Battlefield2);
-    let mut responder = Responder::new(battlefield_2, status(), secret(), start);
+    let mut responder = Responder::new(Format::GameSpy2, status(), secret(), start);
     let seconds = 20;
     for n in 0..seconds * RATE {
         let now = start + Duration::from_secs(1) * n / RATE;

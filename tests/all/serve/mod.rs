@@ -1,7 +1,6 @@
 //! The responder of all protocols: bounds on what it sends under floods of forged requests, in
-//! virtual time; templates.
+//! virtual time.
 
 mod attackers;
 #[cfg(unix)]
 mod flood;
-mod templates;

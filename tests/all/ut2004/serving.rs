@@ -4,13 +4,13 @@
 use std::time::Instant;
 
 use bytes::Bytes;
+use queryport::Service;
 use queryport::model::{Charset, Colours, Style};
 use queryport::serve::Responder;
 use queryport::session::Handled;
 use queryport::session::Machine;
-use queryport::ut2004::{Body, Command, FString, Info, Request, Response};
-use queryport::{Engine, Service};
-use queryport::{Limits, Player, Protocol, Secret, ServerStatus, Text, ToStatus};
+use queryport::ut2004::{Command, Request};
+use queryport::{Player, Protocol, Secret, ServerStatus, Text, ToStatus};
 
 use crate::common::pair::CLIENT;
 use crate::common::{at, requester};
@@ -49,17 +49,17 @@ fn a_score_of_more_than_32_bits_is_written_as_the_nearest_one() {
     assert_eq!(scores, [Some(lowest), Some(-1), Some(highest)]);
 }
 
+/// A field takes the place of the rule with its key, in any case. Other rules are sent as they are.
 #[test]
-fn a_field_outweighs_the_rules_that_contradict_it() {
+fn a_field_outweighs_the_rule_with_its_key() {
     let mut status = ServerStatus::default();
     for (key, value) in [
         ("ServerMode", "non-dedicated"),
-        ("Game Password", "True"),
+        ("GamePassword", "True"),
         ("Mutator", "Old"),
         ("goalscore", "25"),
         ("TimeLimit", "20"),
-        ("ServerVersion", "3369"),
-        ("Anti TCC version", "118"),
+        ("IsVacSecured", "true"),
         ("Translocator", "True"),
     ] {
         status.rules.push(key, value);
@@ -68,42 +68,56 @@ fn a_field_outweighs_the_rules_that_contradict_it() {
     status.password = Some(false);
     status.mutators = Some(["Instagib", "BigHead"].map(Into::into).to_vec());
     status.score_limit = Some(30);
-    status.version = Some("3369".into());
-    status.anti_cheat = Some(false);
     let answer = decode(everything(&status));
-    let rules: Vec<_> = answer.rules().collect();
-    let rules: Vec<_> = rules
-        .iter()
+    let rules: Vec<_> = answer
+        .rules()
         .map(|(key, value)| format!("{}={}", key.text(), value.text()))
         .collect();
     assert_eq!(
         rules,
         [
             "ServerMode=dedicated",
-            // The status has no limit of time, and agrees with the version.
-            "TimeLimit=20",
-            "ServerVersion=3369",
-            "Translocator=True",
+            "GoalScore=30",
             "Mutator=Instagib",
             "Mutator=BigHead",
-            "GoalScore=30",
+            // The status has no limit of time.
+            "TimeLimit=20",
+            "IsVacSecured=true",
+            "Translocator=True",
         ]
     );
     let back = answer.to_status();
     assert_eq!(back.mutators, status.mutators);
     assert_eq!(
-        (back.password, back.dedicated, back.score_limit),
-        (Some(false), Some(true), Some(30))
-    );
-    // A server that is not dedicated says so.
-    status.dedicated = Some(false);
-    assert_eq!(
-        decode(everything(&status)).to_status().dedicated,
-        Some(false)
+        (
+            back.password,
+            back.dedicated,
+            back.score_limit,
+            back.anti_cheat
+        ),
+        (Some(false), Some(true), Some(30), Some(true))
     );
     // A time limit that no rule can hold leaves none that contradicts it.
     status.time_limit = Some(std::time::Duration::from_secs(90));
     assert_eq!(decode(everything(&status)).to_status().time_limit, None);
+}
+
+/// The info record has fields for these two.
+#[test]
+fn skill_level_and_flags_are_sent_in_the_info_record() {
+    let mut status = ServerStatus::default();
+    status.rules = [("flags", "17"), ("SkillLevel", "3"), ("CurrentWave", "2")]
+        .into_iter()
+        .collect();
+    let packets = everything_of(&Protocol::Ut2004.into(), &status);
+    assert!(
+        packets[0].ends_with(b"\x11\0\0\0\x023\0\0\0"),
+        "{}",
+        packets[0].escape_ascii()
+    );
+    let answer = decode(packets);
+    assert_eq!(answer.rules().count(), 1);
+    assert_eq!(answer.get("CurrentWave").unwrap().text(), "2");
 }
 
 /// On a name of 64 bytes or more, or in UTF-16, qstat hangs for minutes, GameQ reports the server
@@ -171,88 +185,6 @@ fn everything_of(service: &Service, status: &ServerStatus) -> Vec<Bytes> {
     answers.flatten().collect()
 }
 
-fn info_of(packet: &[u8]) -> Info<'_> {
-    let response = Response::parse(packet, &Limits::default()).unwrap();
-    assert_eq!(response.problems().count(), 0);
-    match response.body {
-        Body::Info(info) => info,
-        other => panic!("{other:?}"),
-    }
-}
-
-/// The current and the last wave.
-fn waves_of(packet: &[u8]) -> Option<(i32, i32)> {
-    let waves = info_of(packet).waves?;
-    Some((waves.current, waves.last))
-}
-
-fn status_with_waves() -> ServerStatus {
-    let mut status = ServerStatus::default();
-    for (key, value) in [
-        ("ServerMode", "dedicated"),
-        ("SkillLevel", "3"),
-        ("CurrentWave", "2"),
-        ("FinalWave", "10"),
-    ] {
-        status.rules.push(key, value);
-    }
-    status
-}
-
-#[test]
-fn ut2004_sends_waves_only_where_the_rules_have_both() {
-    let mut status = status_with_waves();
-    let packets = everything_of(&Service::from(Protocol::Ut2004), &status);
-    assert_eq!(waves_of(&packets[0]), Some((2, 10)));
-    assert_eq!(
-        info_of(&packets[0]).skill_level,
-        Some(FString::narrow(b"3"))
-    );
-    assert_eq!(
-        decode(packets).rules().count(),
-        1,
-        "the others stand in the info record"
-    );
-    status.rules = [("ServerMode", "dedicated"), ("FinalWave", "10")]
-        .into_iter()
-        .collect();
-    let packets = everything_of(&Service::from(Protocol::Ut2004), &status);
-    assert_eq!(waves_of(&packets[0]), None);
-    assert_eq!(decode(packets).get("finalwave").unwrap().text(), "10");
-}
-
-#[test]
-fn killing_floor_always_sends_waves() {
-    let service = Service::new(Engine::KillingFloor);
-    let packets = everything_of(&service, &status_with_waves());
-    assert_eq!(waves_of(&packets[0]), Some((2, 10)));
-    let packets = everything_of(&service, &ServerStatus::default());
-    assert_eq!((packets[0][0], waves_of(&packets[0])), (0x80, Some((0, 0))));
-    assert_eq!(
-        info_of(&packets[0]).skill_level,
-        Some(FString::narrow(b"0"))
-    );
-}
-
-#[test]
-fn ut2003_sends_neither_flags_nor_skill_and_keeps_them_as_rules() {
-    let packets = everything_of(&Service::new(Engine::Ut2003), &status_with_waves());
-    assert!(packets.iter().all(|packet| packet[0] == 0x79));
-    let info = info_of(&packets[0]);
-    assert_eq!(
-        (info.waves, info.ping, info.flags, info.skill_level),
-        (None, Some(0), None, None)
-    );
-    assert_eq!(info.lists, Some(Default::default()));
-    assert!(
-        packets[0].ends_with(&[0; 6]),
-        "the ping and two empty lists"
-    );
-    let answer = decode(packets);
-    assert_eq!(answer.rules().count(), 4);
-    assert_eq!(answer.get("SkillLevel").unwrap().text(), "3");
-}
-
 #[test]
 fn options_bound_the_datagrams_of_each_list() {
     let mut status = ServerStatus::default();
@@ -294,42 +226,6 @@ fn an_empty_rule_list_is_sent_only_to_clients_of_a_lower_version() {
     for version in [0x80, 0x81, 0x180] {
         request.version = version;
         assert!(replies(&request, &empty).is_empty(), "{version:#x}");
-    }
-}
-
-/// Servers of any two versions, without rules: neither keeps answering the other's header.
-#[test]
-fn servers_of_two_versions_do_not_answer_each_other_for_ever() {
-    let empty = ServerStatus::default();
-    let versions = [
-        0,
-        0x77,
-        0x79,
-        0x80,
-        0xff,
-        0x100,
-        0x180,
-        0x2121_2121,
-        u32::MAX,
-    ];
-    for (one, other) in versions
-        .into_iter()
-        .flat_map(|one| versions.map(|other| (one, other)))
-    {
-        let services = [one, other]
-            .map(|version| Service::from(Protocol::Ut2004).with_protocol_version(version));
-        let mut asked = [0x79, 0, 0, 0, 1].to_vec();
-        for round in 0.. {
-            let Ok(request) = Request::parse(&asked) else {
-                break;
-            };
-            let service = &services[round % 2];
-            let mut answers =
-                queryport::ut2004::respond(&request, &empty, service, &requester(CLIENT));
-            let Some(answer) = answers.pop() else { break };
-            assert!(round < 3, "{one:#x} and {other:#x} are still talking");
-            asked = answer.to_vec();
-        }
     }
 }
 

@@ -89,9 +89,10 @@ fn captures_are_split_as_our_server_splits() {
         if answer.rules().count() == 0 || !status.players.is_known() {
             continue;
         }
-        // The info record's leftovers among the rules go back into the record.
-        status.version = None;
-        status.password = None;
+        // The rules of the answer are sent as they are, without those of fields. The info record's
+        // leftovers among them go back into the record.
+        (status.dedicated, status.version, status.password) = (None, None, None);
+        (status.score_limit, status.time_limit, status.mutators) = (None, None, None);
         let written = replies(&Request::new(Command::RulesAndPlayers), &status);
         let lists: Vec<&Bytes> = case
             .packets

@@ -1,15 +1,15 @@
 //! Compares a received status with the served one.
 //!
 //! Only plain texts are compared, because every protocol carries them unchanged. [`CARRIED`] lists
-//! what the protocol of each engine carries besides name, map, slots and players' names.
+//! what each format carries besides name, map, slots and players' names.
 
 use std::collections::BTreeMap;
 
-use queryport::{Completeness, Engine, Part, Player, ServerStatus, Text};
+use queryport::{Completeness, Format, Part, Player, ServerStatus, Text};
 
-/// The parts of a status that the protocol of an engine carries.
+/// The parts of a status that a format carries.
 struct Carried {
-    engine: Engine,
+    format: Format,
     /// The game type as text, not as a number that clients look up.
     game_type: bool,
     version: bool,
@@ -28,9 +28,9 @@ struct Carried {
 
 impl Carried {
     /// Everything.
-    const fn all(engine: Engine) -> Self {
+    const fn all(format: Format) -> Self {
         Self {
-            engine,
+            format,
             game_type: true,
             version: true,
             count: true,
@@ -41,72 +41,55 @@ impl Carried {
         }
     }
 
-    /// Everything, as GameSpy v1 sends it.
-    const fn rows_as_keys(engine: Engine) -> Self {
-        Self {
-            players_are_keys: true,
-            ..Self::all(engine)
-        }
-    }
-
     /// A status of Quake 3: everything except the number of players, which is the number of lines.
     /// An infostring has 1,023 bytes; keys and numbers of fields use the rest of them.
-    const fn infostring(engine: Engine) -> Self {
+    const fn infostring(format: Format) -> Self {
         Self {
             count: false,
             rule_bytes: 600,
-            ..Self::all(engine)
+            ..Self::all(format)
         }
     }
 
     /// The same of Quake 2 and QuakeWorld, whose infostrings have 511 bytes and no type of game.
-    const fn short_infostring(engine: Engine) -> Self {
+    const fn short_infostring(format: Format) -> Self {
         Self {
             game_type: false,
             rule_bytes: 200,
-            ..Self::infostring(engine)
+            ..Self::infostring(format)
         }
     }
 }
 
 const CARRIED: &[Carried] = &[
-    Carried::rows_as_keys(Engine::Unreal),
-    Carried::rows_as_keys(Engine::Qr1),
-    Carried::all(Engine::Qr2),
-    Carried::all(Engine::UnrealTournament3),
-    Carried::all(Engine::Battlefield2),
+    Carried {
+        players_are_keys: true,
+        ..Carried::all(Format::GameSpy1)
+    },
     Carried {
         is_one_datagram: true,
-        ..Carried::all(Engine::GameSpy2)
+        ..Carried::all(Format::GameSpy2)
     },
+    Carried::all(Format::GameSpy4),
+    Carried::all(Format::UnrealTournament3),
     // A player has only a name.
     Carried {
         scores: false,
-        ..Carried::all(Engine::Minecraft)
+        ..Carried::all(Format::Minecraft)
     },
-    Carried::infostring(Engine::Quake3),
-    Carried::infostring(Engine::DarkPlaces),
-    Carried::infostring(Engine::Warsow),
-    // A player has a name and a ping.
-    Carried {
-        scores: false,
-        ..Carried::infostring(Engine::MedalOfHonor)
-    },
-    Carried::infostring(Engine::SoldierOfFortune2),
-    Carried::short_infostring(Engine::Quake2),
-    Carried::short_infostring(Engine::QuakeWorld),
-    Carried::all(Engine::Ut2004),
-    Carried::all(Engine::KillingFloor),
-    Carried::all(Engine::Ut2003),
+    Carried::infostring(Format::Quake3),
+    Carried::short_infostring(Format::Quake2),
+    Carried::short_infostring(Format::QuakeWorld),
+    Carried::all(Format::Ut2004),
 ];
 
 /// The first difference between a served and a received status; `None` if everything that the
-/// engine's protocol carries has arrived or is marked as missing.
-pub fn difference(engine: Engine, held: &ServerStatus, received: &ServerStatus) -> Option<String> {
+/// format carries has arrived or is marked as missing.
+pub fn difference(format: Format, held: &ServerStatus, received: &ServerStatus) -> Option<String> {
     let carried = CARRIED
         .iter()
-        .find(|carried| carried.engine == engine)
-        .unwrap_or_else(|| panic!("no row for {engine:?}"));
+        .find(|carried| carried.format == format)
+        .unwrap_or_else(|| panic!("no row for {format:?}"));
     if !lacks(received.completeness, Part::Info) {
         let difference = field_difference(carried, held, received);
         if difference.is_some() {

@@ -191,7 +191,7 @@ struct Play<'a, W> {
 
 impl<W: Wire> Play<'_, W> {
     /// Asks as a client does.
-    fn query(&mut self, now: Instant, from: SocketAddr, is_bare: bool) -> bool {
+    fn query(&mut self, now: Instant, from: SocketAddr) -> bool {
         self.number = self.number.wrapping_add(1);
         let Self {
             wire,
@@ -199,7 +199,7 @@ impl<W: Wire> Play<'_, W> {
             meter,
             ..
         } = self;
-        subject.query(is_bare, self.number, |request| {
+        subject.query(self.number, |request| {
             let mut last = Vec::new();
             wire.ask(now, from, request, &mut |reply| {
                 meter.all += reply.len() as u64;
@@ -219,8 +219,7 @@ impl<W: Wire> Play<'_, W> {
             for index in 0..self.clients.len() {
                 let Client { at, next, .. } = self.clients[index];
                 if next <= self.next {
-                    // Every other one without a challenge, if a dialect allows it.
-                    let is_answered = self.query(next, at, index % 2 == 0);
+                    let is_answered = self.query(next, at);
                     let client = &mut self.clients[index];
                     client.next += client.interval;
                     client.asked += 1;
@@ -384,7 +383,7 @@ pub(crate) fn play<W: Wire>(
             let from = from(number, networks, &mut random);
             if is_proved {
                 play.honest_until(at);
-                play.query(at, from, false);
+                play.query(at, from);
             } else {
                 play.forged(at, from, flood);
             }

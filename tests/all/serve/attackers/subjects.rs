@@ -29,8 +29,7 @@ pub(crate) struct Subject {
     pub(crate) name: String,
     pub(crate) service: Service,
     pub(crate) requests: Vec<Request>,
-    /// A client's requests that prove nothing; with GameSpy v4 those of half of the clients, or
-    /// none.
+    /// A client's requests that prove nothing; none if clients ask for a challenge of GameSpy v4.
     query: Vec<Request>,
 }
 
@@ -57,17 +56,12 @@ impl Subject {
     }
 
     pub(crate) const fn is_gamespy4(&self) -> bool {
-        matches!(self.service.engine().protocol(), Protocol::GameSpy4)
+        matches!(self.service.format().protocol(), Protocol::GameSpy4)
     }
 
     /// Asks for the whole status; whether every request was answered.
-    pub(crate) fn query(
-        &self,
-        is_bare: bool,
-        number: u32,
-        mut ask: impl FnMut(&[u8]) -> Vec<u8>,
-    ) -> bool {
-        if self.is_gamespy4() && (!is_bare || self.query.is_empty()) {
+    pub(crate) fn query(&self, number: u32, mut ask: impl FnMut(&[u8]) -> Vec<u8>) -> bool {
+        if self.query.is_empty() {
             let reply = ask(b"\xfe\xfd\x09\x01\x02\x03\x04");
             let token = reply
                 .get(5..reply.len().saturating_sub(1))
@@ -92,7 +86,7 @@ impl Subject {
 }
 
 pub(crate) fn gamespy1() -> Vec<Subject> {
-    use queryport::{Engine::*, Service};
+    use queryport::{Format::GameSpy1, Service};
     let requests: [&[u8]; 6] = [
         br"\status\",
         br"\basic\",
@@ -101,20 +95,17 @@ pub(crate) fn gamespy1() -> Vec<Subject> {
         br"\status\\status\\rules\\players\",
         br"\info\\####\",
     ];
-    let subject = |engine| {
-        Subject::new(
-            ("GameSpy v1", engine),
-            Service::new(engine),
-            &requests,
-            &[br"\status\"],
-        )
-    };
-    [Unreal, Qr1].map(subject).into()
+    vec![Subject::new(
+        ("GameSpy v1", GameSpy1),
+        Service::new(GameSpy1),
+        &requests,
+        &[br"\status\"],
+    )]
 }
 
 pub(crate) fn gamespy4() -> Vec<Subject> {
-    use queryport::{Engine::*, Service};
-    let bare = b"\xfe\xfd\0####\xff\xff\xff\x01";
+    use queryport::{Format::*, Service};
+    let bare = b"\xfe\xfd\0####\xff\xff\xff";
     let requests: [&[u8]; 8] = [
         b"\xfe\xfd\x09\x01\x02\x03\x04",
         b"\xfe\xfd\x09####",
@@ -125,56 +116,39 @@ pub(crate) fn gamespy4() -> Vec<Subject> {
         b"\xfe\xfd\0\x01\x02\x03\x04\x03###\0\0",
         b"\xfe\xfd\0\x01\x02\x03\x04####\xff\xff\xff\x01",
     ];
-    let subject = |engine| {
-        let query: &[&[u8]] = if engine == Battlefield2 { &[bare] } else { &[] };
+    let subject = |format| {
+        let query: &[&[u8]] = if format == GameSpy2 { &[bare] } else { &[] };
         Subject::new(
-            ("GameSpy v4", engine),
-            Service::new(engine),
+            ("GameSpy v4", format),
+            Service::new(format),
             &requests,
             query,
         )
     };
-    [UnrealTournament3, Battlefield2, Minecraft]
-        .map(subject)
-        .into()
+    [UnrealTournament3, GameSpy2, Minecraft].map(subject).into()
 }
 
 pub(crate) fn quake3() -> Vec<Subject> {
-    use queryport::{Engine::*, Service};
-    let subject = |engine| {
-        let mark = if engine == MedalOfHonor {
-            &b"\xff\xff\xff\xff\x02"[..]
-        } else {
-            b"\xff\xff\xff\xff"
-        };
-        let query = [mark, b"getstatus ########"].concat();
-        let others: [&[u8]; 5] = [
-            b"getstatus",
-            b"getinfo",
-            b"getchallenge",
-            b"getinfo ########",
-            b"getchallenge 1 ####",
-        ];
-        let others = others.map(|request| [mark, request].concat());
-        let requests: Vec<&[u8]> = others
-            .iter()
-            .chain([&query])
-            .map(|request| &request[..])
-            .collect();
-        Subject::new(
-            ("Quake 3", engine),
-            Service::new(engine),
-            &requests,
-            &[&query],
-        )
-    };
-    [Quake3, DarkPlaces, Warsow, SoldierOfFortune2, MedalOfHonor]
-        .map(subject)
-        .into()
+    use queryport::{Format::Quake3, Service};
+    let query = b"\xff\xff\xff\xffgetstatus ########";
+    let requests: [&[u8]; 6] = [
+        b"\xff\xff\xff\xffgetstatus",
+        b"\xff\xff\xff\xffgetinfo",
+        b"\xff\xff\xff\xffgetchallenge",
+        b"\xff\xff\xff\xffgetinfo ########",
+        b"\xff\xff\xff\xffgetchallenge 1 ####",
+        query,
+    ];
+    vec![Subject::new(
+        ("Quake 3", Quake3),
+        Service::new(Quake3),
+        &requests,
+        &[query],
+    )]
 }
 
 pub(crate) fn ut2004() -> Vec<Subject> {
-    use queryport::{Engine::*, Service};
+    use queryport::{Format::Ut2004, Service};
     let requests: [&[u8]; 5] = [
         b"\x79\0\0\0\x03",
         b"\x79\0\0\0\0",
@@ -182,13 +156,10 @@ pub(crate) fn ut2004() -> Vec<Subject> {
         b"\x79\0\0\0\x04",
         b"\x78\0\0\0\x03",
     ];
-    let subject = |engine| {
-        Subject::new(
-            ("UT2004", engine),
-            Service::new(engine),
-            &requests,
-            &[requests[1], requests[0]],
-        )
-    };
-    [Ut2004, Ut2003, KillingFloor].map(subject).into()
+    vec![Subject::new(
+        ("UT2004", Ut2004),
+        Service::new(Ut2004),
+        &requests,
+        &[requests[1], requests[0]],
+    )]
 }

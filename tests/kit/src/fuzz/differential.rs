@@ -10,7 +10,7 @@ use arbitrary::Unstructured;
 use bytes::Bytes;
 use queryport::session::{Conversation, Machine, QueryStats, Session};
 use queryport::{
-    Detail, Dialect, Engine, Limits, QueryError, QueryOptions, Requester, Secret, ServerStatus,
+    Detail, Dialect, Format, Limits, QueryError, QueryOptions, Requester, Secret, ServerStatus,
     Service, Timing, ToStatus, gamespy1, gamespy4, quake3, ut2004,
 };
 
@@ -216,13 +216,11 @@ pub fn quake3(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let (client, engine) = match (kind >> 6, kind & 3) {
-        (1, _) => (Dialect::Quake2, Engine::Quake2),
-        (2 | 3, _) => (Dialect::QuakeWorld, Engine::QuakeWorld),
-        (_, 0) => (Dialect::NoChallenge, Engine::Quake3),
-        (_, 1) => (Dialect::NoChallenge, Engine::DarkPlaces),
-        (_, 2) => (Dialect::NoChallenge, Engine::Warsow),
-        (_, _) => (Dialect::MedalOfHonor, Engine::MedalOfHonor),
+    let (client, format) = match (kind >> 6, kind & 3) {
+        (1, _) => (Dialect::Quake2, Format::Quake2),
+        (2, _) => (Dialect::QuakeWorld, Format::QuakeWorld),
+        (_, 0) => (Dialect::MedalOfHonor, Format::Quake3),
+        (_, _) => (Dialect::NoChallenge, Format::Quake3),
     };
     let ended = play(
         quake3::StatusQuery::new(
@@ -232,7 +230,7 @@ pub fn quake3(data: &[u8]) {
         &steps,
         |state, request, number| match quake3::Request::parse(request) {
             Ok(request) => {
-                let service = Service::new(engine);
+                let service = Service::new(format);
                 quake3::respond(
                     &request,
                     &states[usize::from(state)],
@@ -390,7 +388,6 @@ pub fn ut2004(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let engine = [Engine::Ut2004, Engine::KillingFloor, Engine::Ut2003][usize::from(kind % 3)];
     let ended = play(
         ut2004::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
@@ -400,7 +397,7 @@ pub fn ut2004(data: &[u8]) {
             let Ok(last) = ut2004::Request::parse(request) else {
                 return Vec::new();
             };
-            let service = Service::new(engine);
+            let service = Service::new(Format::Ut2004);
             let mut all = Vec::new();
             for command in [ut2004::Command::Info, ut2004::Command::RulesAndPlayers] {
                 let mut request = ut2004::Request::new(command);
@@ -530,13 +527,12 @@ pub fn gamespy1(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let engine = [Engine::Unreal, Engine::Qr1][usize::from(kind & 1)];
     let ended = play(
         gamespy1::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
         |state, request, number| match gamespy1::Request::parse(request) {
             Ok(request) => {
-                let service = Service::new(engine);
+                let service = Service::new(Format::GameSpy1);
                 gamespy1::respond(
                     &request,
                     &states[usize::from(state)],
@@ -616,13 +612,13 @@ pub fn gamespy4(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let (client, engine) = match (kind % 3, kind >> 6) {
-        (0, 1) => (Dialect::GameSpy2, Engine::GameSpy2),
-        (0, 0) => (Dialect::Standard, Engine::UnrealTournament3),
-        (0, _) => (Dialect::Standard, Engine::Battlefield2),
-        (1, _) => (Dialect::Minecraft, Engine::Minecraft),
-        (_, 0 | 1) => (Dialect::JustCause2, Engine::UnrealTournament3),
-        (_, _) => (Dialect::JustCause2, Engine::Battlefield2),
+    let (client, format) = match (kind % 3, kind >> 6) {
+        (0, 1) => (Dialect::GameSpy2, Format::GameSpy2),
+        (0, 0) => (Dialect::Standard, Format::UnrealTournament3),
+        (0, _) => (Dialect::Standard, Format::GameSpy4),
+        (1, _) => (Dialect::Minecraft, Format::Minecraft),
+        (_, 0 | 1) => (Dialect::JustCause2, Format::UnrealTournament3),
+        (_, _) => (Dialect::JustCause2, Format::GameSpy4),
     };
     let ended = play(
         gamespy4::StatusQuery::new(
@@ -630,9 +626,9 @@ pub fn gamespy4(data: &[u8]) {
             &QueryOptions::default().with_dialect(client),
         ),
         &steps,
-        |state, request, number| match gamespy4_request(engine, request) {
+        |state, request, number| match gamespy4_request(format, request) {
             Ok(request) => {
-                let service = Service::new(engine);
+                let service = Service::new(format);
                 gamespy4::respond(
                     &request,
                     &states[usize::from(state)],
@@ -652,12 +648,12 @@ pub fn gamespy4(data: &[u8]) {
     gamespy4_compare(answer, &ended.received);
 }
 
-/// A request as this engine's server reads it. GameSpy v2 has no challenge.
+/// A request as a server of this format reads it. GameSpy v2 has no challenge.
 fn gamespy4_request(
-    engine: Engine,
+    format: Format,
     request: &[u8],
 ) -> Result<gamespy4::Request<'_>, queryport::ParseError> {
-    if engine == Engine::GameSpy2 {
+    if format == Format::GameSpy2 {
         gamespy4::Request::parse_without_challenge(request)
     } else {
         gamespy4::Request::parse(request)

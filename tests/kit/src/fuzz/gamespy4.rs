@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::gamespy4::{Answer, Command, Form, Request, Response, StatusQuery, Table};
 use queryport::session::{Machine, Session};
-use queryport::{Dialect, Engine, QueryOptions, Service};
+use queryport::{Dialect, Format, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
 // The defaults of `Limits`.
@@ -38,12 +38,12 @@ pub fn request(data: &[u8]) {
     status.players = (0..80)
         .map(|number| Player::new(format!("a player numbered {number}")))
         .collect();
-    for engine in [
-        Engine::UnrealTournament3,
-        Engine::Battlefield2,
-        Engine::Minecraft,
+    for format in [
+        Format::UnrealTournament3,
+        Format::GameSpy4,
+        Format::Minecraft,
     ] {
-        let service = Service::new(engine);
+        let service = Service::new(format);
         let answer = |command| {
             queryport::gamespy4::respond(
                 &Request::new(request.id, command),

@@ -5,7 +5,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use queryport::quake3::{Answer, Command, Form, Reply, Request, Response};
 use queryport::{Detail, Limits, Player, Requester, Secret, ServerStatus, ToStatus};
-use queryport::{Engine, Service, quake3::verify_challenge};
+use queryport::{Format, Service, quake3::verify_challenge};
 
 // The defaults of `Limits`.
 const MAX_RULES: usize = 4096;
@@ -30,15 +30,8 @@ pub fn request(data: &[u8]) {
         Instant::now(),
         Secret::new([7; 16]),
     );
-    for engine in [
-        Engine::Quake3,
-        Engine::DarkPlaces,
-        Engine::Warsow,
-        Engine::MedalOfHonor,
-        Engine::Quake2,
-        Engine::QuakeWorld,
-    ] {
-        let service = Service::new(engine);
+    for format in [Format::Quake3, Format::Quake2, Format::QuakeWorld] {
+        let service = Service::new(format);
         let replies = queryport::quake3::respond(&request, &status, &service, &requester);
         let Some(reply) = replies.into_iter().next() else {
             continue;

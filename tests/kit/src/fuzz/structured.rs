@@ -10,7 +10,7 @@ use queryport::scan::Scanner;
 use queryport::serve::{Announcer, GuardOptions, Responder};
 use queryport::session::{Machine, Session};
 use queryport::{
-    Dialect, Engine, Limits, Protocol, QueryOptions, ScanOptions, Secret, Service, StatusQuery,
+    Dialect, Format, Limits, Protocol, QueryOptions, ScanOptions, Secret, Service, StatusQuery,
     Timing, ToStatus, gamespy1, gamespy4, inspect, quake3,
 };
 
@@ -19,33 +19,25 @@ use crate::served;
 
 const SECRET: Secret = Secret::new([5; 16]);
 
-/// An engine of one of the protocols.
-fn engine(choice: u8) -> Engine {
-    use Engine::*;
-    let engines: &[Engine] = match choice & 3 {
-        0 => &[Unreal, Qr1],
-        1 => &[UnrealTournament3, Battlefield2, Minecraft, GameSpy2],
-        2 => &[
-            Quake3,
-            DarkPlaces,
-            Warsow,
-            MedalOfHonor,
-            SoldierOfFortune2,
-            Quake2,
-            QuakeWorld,
-        ],
-        _ => &[Ut2004, KillingFloor, Ut2003],
+/// A format of one of the protocols.
+fn format(choice: u8) -> Format {
+    use Format::*;
+    let formats: &[Format] = match choice & 3 {
+        0 => &[GameSpy1],
+        1 => &[UnrealTournament3, GameSpy4, Minecraft, GameSpy2],
+        2 => &[Quake3, Quake2, QuakeWorld],
+        _ => &[Ut2004],
     };
-    engines[usize::from(choice >> 2) % engines.len()]
+    formats[usize::from(choice >> 2) % formats.len()]
 }
 
-/// The dialect of clients that query this engine's servers.
-fn dialect(engine: Engine) -> Dialect {
-    match engine {
-        Engine::Minecraft => Dialect::Minecraft,
-        Engine::GameSpy2 => Dialect::GameSpy2,
-        Engine::Quake2 => Dialect::Quake2,
-        Engine::QuakeWorld => Dialect::QuakeWorld,
+/// The dialect of clients that query servers of this format.
+fn dialect(format: Format) -> Dialect {
+    match format {
+        Format::Minecraft => Dialect::Minecraft,
+        Format::GameSpy2 => Dialect::GameSpy2,
+        Format::Quake2 => Dialect::Quake2,
+        Format::QuakeWorld => Dialect::QuakeWorld,
         _ => Dialect::Standard,
     }
 }
@@ -68,10 +60,10 @@ pub fn served_status(data: &[u8]) {
         .map(|(key, value)| (key.decoded().into_owned(), value.decoded().into_owned()))
         .collect();
     let now = Instant::now();
-    let engine = engine(choice);
-    let protocol = engine.protocol();
-    let mut responder = Responder::new(engine, status.clone(), SECRET, now);
-    let options = QueryOptions::default().with_dialect(dialect(engine));
+    let format = format(choice);
+    let protocol = format.protocol();
+    let mut responder = Responder::new(format, status.clone(), SECRET, now);
+    let options = QueryOptions::default().with_dialect(dialect(format));
     let query = StatusQuery::new(protocol, 3, &options);
     let (client, server): (SocketAddr, SocketAddr) =
         (([192, 0, 2, 1], 5000).into(), ([192, 0, 2, 2], 7778).into());
@@ -98,8 +90,8 @@ pub fn served_status(data: &[u8]) {
         Ok(outcome) => outcome.answer.to_status(),
         Err(error) => panic!("no answer to our own client: {error}"),
     };
-    let difference = served::difference(engine, &status, &received);
-    assert_eq!(difference, None, "{engine:?}");
+    let difference = served::difference(format, &status, &received);
+    assert_eq!(difference, None, "{format:?}");
 }
 
 /// Requests with all commands parse to the same after encoding.
@@ -257,13 +249,13 @@ pub fn responder(data: &[u8]) {
     let steps = super::script::steps(&mut u);
     let start = Instant::now();
     let mut now = start;
-    let mut responder = Responder::new(engine(choice), Arc::clone(&states[0]), SECRET, now)
+    let mut responder = Responder::new(format(choice), Arc::clone(&states[0]), SECRET, now)
         .with_guard(Some(options));
     // Proved addresses, which exist in this protocol only, receive eight times as much.
     let has_proofs = choice & 3 == 1 || choice & 0x80 != 0;
     if choice & 0x80 != 0 {
         for other in 0..3 {
-            responder = responder.with_service(engine(choice.wrapping_add(other)));
+            responder = responder.with_service(format(choice.wrapping_add(other)));
         }
     }
     let factor: u64 = if has_proofs { 9 } else { 1 };
@@ -370,7 +362,7 @@ pub fn scanner(data: &[u8]) {
         scanner.set_receive_buffer(4096);
     }
     let mut servers: Vec<Responder> = (0..4)
-        .map(|choice| Responder::new(engine(choice), status.clone(), SECRET, now).with_guard(None))
+        .map(|choice| Responder::new(format(choice), status.clone(), SECRET, now).with_guard(None))
         .collect();
     let mut requests: Vec<(SocketAddr, Vec<u8>)> = Vec::new();
     let mut ended = vec![false; usize::from(count)];

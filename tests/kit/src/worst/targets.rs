@@ -17,7 +17,7 @@ use queryport::scan::Scanner;
 use queryport::serve::{Announcer, GuardOptions, Responder};
 use queryport::session::{Conversation, Machine, Session};
 use queryport::{
-    Dialect, Engine, Limits, Player, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus,
+    Dialect, Format, Limits, Player, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus,
     Service, StatusQuery, Team, Timing, ToStatus, gamespy1, gamespy4, inspect, quake3, ut2004,
 };
 
@@ -131,14 +131,11 @@ pub const TARGETS: &[Target] = &[
         gamespy1_list(true, input)
     }),
     target("gamespy1 responder", Kind::Datagrams, |input| {
-        let mut service = Service::new(Engine::Unreal);
+        let mut service = Service::new(Format::GameSpy1);
         service = service.with_echo();
         service = service.with_key(queryport::GameKey::new("Z5Nfb0").unwrap());
         service = service.with_properties(full_status().rules, full_status().rules, true);
         responder(service, input, |_, _| ())
-    }),
-    target("gamespy1 responder, QR1", Kind::Datagrams, |input| {
-        responder(Service::new(Engine::Qr1), input, |_, _| ())
     }),
     target("gamespy4 request", Kind::Datagram, |input| {
         each(input, |bytes| {
@@ -175,15 +172,15 @@ pub const TARGETS: &[Target] = &[
         |input| gamespy4_list(b"\x01\x02\x03\x04\x19\x64\0\0\x80\x01\x02\x03\x04", input),
     ),
     target("gamespy4 responder", Kind::Datagrams, |input| {
-        gamespy4_responder(Engine::UnrealTournament3, input)
+        gamespy4_responder(Format::UnrealTournament3, input)
     }),
     target(
         "gamespy4 responder, battlefield 2",
         Kind::Datagrams,
-        |input| gamespy4_responder(Engine::Battlefield2, input),
+        |input| gamespy4_responder(Format::GameSpy4, input),
     ),
     target("gamespy4 responder, minecraft", Kind::Datagrams, |input| {
-        gamespy4_responder(Engine::Minecraft, input)
+        gamespy4_responder(Format::Minecraft, input)
     }),
     target("quake3 request", Kind::Datagram, |input| {
         each(input, |bytes| {
@@ -310,10 +307,7 @@ pub const TARGETS: &[Target] = &[
         })
     }),
     target("quake3 responder", Kind::Datagrams, |input| {
-        responder(Service::new(Engine::Quake3), input, |_, _| ())
-    }),
-    target("quake3 responder, DarkPlaces", Kind::Datagrams, |input| {
-        responder(Service::new(Engine::DarkPlaces), input, |_, _| ())
+        responder(Service::new(Format::Quake3), input, |_, _| ())
     }),
     target("quake3 master", Kind::Datagrams, |input| master(256, input)),
     target("ut2004 request", Kind::Datagram, |input| {
@@ -768,7 +762,7 @@ fn responder(service: Service, input: Input, adapt: fn(&[u8], &mut Vec<u8>)) -> 
 }
 
 /// Each request with room for a token gets the token of the first address.
-fn gamespy4_responder(engine: Engine, input: Input) -> Work {
+fn gamespy4_responder(engine: Format, input: Input) -> Work {
     responder(Service::new(engine), input, |challenge, datagram| {
         let Ok(gamespy4::Response::Challenge { value, .. }) =
             gamespy4::Response::parse(challenge, &limits())
