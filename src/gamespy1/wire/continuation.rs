@@ -10,9 +10,9 @@
 //! misplaced    = separator text          ; before a known key in the place of a value
 //! ```
 //!
-//! Values are searched only if the texts of a reply are no pairs, see [`are_pairs`](super::are_pairs).
-//! Two such values in one reply can hide each other; then fewer rows than `numplayers` show that
-//! the answer is incomplete.
+//! Values are searched only if the texts of a reply [are not pairs](super::are_pairs). Two such
+//! values in one reply can hide each other; then fewer rows than `numplayers` show that the answer
+//! is incomplete.
 //!
 //! A value `a\b` before keys that are not known is read as two texts in turn. Nothing is lost, but
 //! the keys and values up to the next known key change places.
@@ -20,8 +20,7 @@
 use nom::Parser;
 use nom::combinator::recognize;
 
-use super::begins_like_key;
-use super::token::{RowKey, token, tokens};
+use super::token::{RowKey, begins_like_key, token, tokens};
 use crate::gamespy1::engines::Key;
 use crate::grammar::{Parsed, malformed};
 

@@ -17,7 +17,7 @@ use nom::combinator::{opt, recognize};
 
 use self::continuation::continuation;
 pub(crate) use self::token::{RowKey, token, tokens};
-use self::token::{separator, text};
+use self::token::{begins_like_key, separator, text};
 use crate::grammar::Parsed;
 
 mod continuation;
@@ -187,11 +187,6 @@ pub(crate) fn are_pairs(raw: &[u8]) -> bool {
         is_after_name = RowKey::name_index(key).is_some();
     }
     pairs.take_key_without_value().is_none()
-}
-
-/// Whether a text can be a key: keys begin with a letter.
-fn begins_like_key(text: &[u8]) -> bool {
-    text.first().is_some_and(u8::is_ascii_alphabetic)
 }
 
 /// `pair = token token`

@@ -33,6 +33,11 @@ pub(crate) fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     each(text, token)
 }
 
+/// Whether a text can be a key: keys begin with a letter.
+pub(super) fn begins_like_key(text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_alphabetic)
+}
+
 /// A key of a row: `frags_12` is the field `frags` of row 12.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowKey<'a> {
