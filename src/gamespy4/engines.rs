@@ -362,7 +362,8 @@ static UNREAL_TOURNAMENT_3: Profile = Profile {
             Key::UnrealStats,
             Key::OwningPlayerName,
         ]),
-        // The list of properties begins with this one (captures).
+        // The list of properties begins with this one (github.com/Austinb/GameQ,
+        // tests/Protocols/Providers/Ut3).
         Mark::Prefix(Key::MapName, "OwningPlayerId="),
     ],
     usual: &[],
