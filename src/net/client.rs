@@ -14,6 +14,7 @@ use futures_core::Stream;
 
 use super::error::Error;
 use super::querier::{Family, MAX_DEADLINE, MIN_DEADLINE, Querier};
+use crate::address::canonical;
 use crate::options::QueryOptions;
 use crate::secret::Secret;
 use crate::session::Timing;
@@ -582,7 +583,7 @@ impl Client {
         /// of the same server therefore starts as long after the previous one as that took, in
         /// addition to its own time. Clones of a client share this rule, other clients and programs
         /// do not know of it, and scans do not wait. With any port, no late reply arrives.
-        with_local_address(local: SocketAddr) querier.local = Some(local);
+        with_local_address(local: SocketAddr) querier.local = Some(canonical(local));
     }
 
     /// A client whose nonces are derived from this secret: for tests, or if you have your own

@@ -15,6 +15,7 @@ use super::exchange::{Exchanges, ONLY_SESSION};
 use super::io::Io;
 use super::late_replies::LateReplies;
 use super::server::{HostAndPort, Server};
+use crate::address::canonical;
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
 use crate::secret::Secret;
@@ -126,12 +127,12 @@ impl Querier {
         deadline: Instant,
     ) -> Result<Vec<SocketAddr>, Error> {
         let HostAndPort { host, port } = match server {
-            Server::Address(address) => return Ok(vec![*address]),
+            Server::Address(address) => return Ok(vec![canonical(*address)]),
             Server::Name(name) => HostAndPort::parse(name)?,
         };
         let port = port.unwrap_or(default_port);
         if let Ok(ip) = host.parse::<IpAddr>() {
-            return Ok(vec![SocketAddr::new(ip, port)]);
+            return Ok(vec![canonical(SocketAddr::new(ip, port))]);
         }
         let resolved = I::resolve(host, port, deadline).await;
         let resolved = resolved.map_err(|source| Error::NameResolution {
@@ -144,7 +145,7 @@ impl Querier {
     /// The addresses of the wanted family, each once, and at most [`MAX_ADDRESSES`].
     fn wanted(&self, resolved: Vec<SocketAddr>) -> Vec<SocketAddr> {
         let mut addresses = Vec::new();
-        for address in resolved {
+        for address in resolved.into_iter().map(canonical) {
             if self.family.admits(address) && !addresses.contains(&address) {
                 addresses.push(address);
             }

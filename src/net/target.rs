@@ -91,7 +91,7 @@ impl ScanTarget {
             Ok(Destination {
                 protocol,
                 server: Server::Address(address),
-            }) => Some(self.query(protocol, client, address)),
+            }) => Some(self.query(protocol, client, crate::address::canonical(address))),
             _ => None,
         }
     }

@@ -3,11 +3,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use queryport::net::Family;
+use queryport::net::{Family, ScanTarget};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
     Client, Detail, Dialect, Error, ErrorKind, Format, Outcome, ParseError, ParseErrorKind, Player,
-    Players, Protocol, Query, QueryError, QueryOptions, ServerStatus, Service, Timing,
+    Players, Protocol, Query, QueryError, QueryOptions, ScanOptions, ServerStatus, Service, Timing,
     Verification,
 };
 use tokio::net::UdpSocket;
@@ -282,6 +282,34 @@ async fn the_caller_chooses_the_family_and_the_local_address() {
     let (_, from) = server.recv_from(&mut [0; 100]).await.unwrap();
     assert_eq!(from, free);
     asked.await.unwrap().unwrap_err();
+}
+
+/// `::ffff:127.0.0.1` is 127.0.0.1, as a server and as a local address, in queries and scans.
+#[tokio::test]
+async fn a_mapped_address_is_one_of_ipv4_on_every_path() {
+    let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().unwrap();
+    let mapped: SocketAddr = format!("[::ffff:127.0.0.1]:{}", address.port())
+        .parse()
+        .unwrap();
+    let client = client().with_local_address("[::ffff:127.0.0.5]:0".parse().unwrap());
+    let local = std::net::Ipv4Addr::new(127, 0, 0, 5);
+    let asking = client.clone();
+    let query = tokio::spawn(async move { asking.query(Protocol::Quake3, mapped).await });
+    let (_, from) = server.recv_from(&mut [0; 100]).await.unwrap();
+    assert_eq!(from.ip(), local);
+    assert_eq!(query.await.unwrap().unwrap_err().peer(), Some(address));
+
+    for target in [
+        ScanTarget::from((Protocol::Quake3, mapped)),
+        ScanTarget::from((Protocol::Quake3, mapped.to_string())),
+    ] {
+        let mut scan = client.scan([target], ScanOptions::default()).unwrap();
+        let scanned = tokio::spawn(async move { scan.next().await.unwrap() });
+        let (_, from) = server.recv_from(&mut [0; 100]).await.unwrap();
+        assert_eq!(from.ip(), local);
+        assert_eq!(scanned.await.unwrap().peer, Some(address));
+    }
 }
 
 /// Minecraft, and short answers, need no conversation of the caller's own.
