@@ -45,13 +45,6 @@ pub const RATES: &[Rate] = &[
         why: "Where a datagram is full, the server loses a pair. One list in twelve fills one.",
     },
     Rate {
-        wires: &["quake3e"],
-        links: UNDAMAGED,
-        per_million: 4_000.0,
-        why: "The server leaves out lines that do not fit: every third server with more than 32 \
-              players, which are one in 100.",
-    },
-    Rate {
         wires: &["swat4-adminmod"],
         links: &["loss 8 %", "late", "all"],
         per_million: 600.0,
@@ -152,19 +145,20 @@ impl Count {
 /// A row for each cell.
 pub fn table(counts: &BTreeMap<Cell, Count>) -> String {
     let mut table = String::from(
-        "| wire | link | sessions | right | incomplete | failed | wrong | seeds |\n\
-         |---|---|---|---|---|---|---|---|\n",
+        "| wire | link | sessions | right | incomplete | failed | wrong | at most | seeds |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
     for ((wire, link), count) in counts {
         let percent = |part: u64| 100.0 * part as f64 / count.sessions as f64;
         writeln!(
             table,
-            "| {wire} | {link} | {} | {:.1} % | {:.1} % | {:.1} % | {} | {:?} |",
+            "| {wire} | {link} | {} | {:.1} % | {:.1} % | {:.1} % | {} | {} | {:?} |",
             count.sessions,
             percent(count.right),
             percent(count.incomplete),
             percent(count.failed),
             count.wrong,
+            most_wrong(rate(wire, link), count.sessions),
             count.seeds
         )
         .unwrap();
