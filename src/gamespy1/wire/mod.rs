@@ -88,14 +88,8 @@ impl<'a> Fields<'a> {
         if self.has_long_values {
             return true;
         }
-        // Only a separator at the very end is in no pair.
-        let is_bare = !self.raw.starts_with(b"\\");
-        let separators = memchr::memchr_iter(b'\\', self.raw).count();
-        let has_lone_end = separators.is_multiple_of(2) == is_bare;
         let texts = self.raw.rsplit(|byte| *byte == b'\\');
-        let after_last_key = 1_usize.saturating_add(has_lone_end.into());
-        let row_keys = texts.skip(after_last_key).step_by(2);
-        let mut row_keys = row_keys.map_while(RowKey::parse);
+        let mut row_keys = texts.skip(1).step_by(2).map_while(RowKey::parse);
         let Some(last) = row_keys.next().filter(|key| !key.is_team) else {
             return false;
         };
@@ -173,8 +167,8 @@ impl<'a> Iterator for Pairs<'a> {
 /// Whether these texts are keys and values in turn.
 ///
 /// They are not if the key of a player's name is in the place of a value, if the text after a name
-/// cannot be a key, or if the last key has no value. Then a value contains a separator, or the
-/// reply was cut.
+/// cannot be a key, or if a key or a separator is left at the end. Then a value contains a
+/// separator, or the reply was cut.
 pub(crate) fn are_pairs(raw: &[u8]) -> bool {
     let mut pairs = Fields::new(raw).pairs();
     let mut is_after_name = false;
@@ -186,7 +180,7 @@ pub(crate) fn are_pairs(raw: &[u8]) -> bool {
         }
         is_after_name = RowKey::name_index(key).is_some();
     }
-    pairs.take_key_without_value().is_none()
+    pairs.rest.is_empty()
 }
 
 /// `pair = token token`
@@ -390,6 +384,7 @@ mod tests {
             (br"\player_0\A\=\nn\frags_0\1", false),
             (br"\player_0\A\n\n\frags_0\1", true),
             (br"\a\1\b\x\y", false),
+            (br"\a\1\", false),
             (b"", true),
         ] {
             assert_eq!(are_pairs(raw), expected, "{}", raw.escape_ascii());
@@ -402,9 +397,7 @@ mod tests {
             (&br"\player_0\a\ping_0\1\player_1\b\ping_1\2"[..], false),
             (br"\player_0\a\player_1\b\ping_0\1\ping_1\2", false),
             (br"\player_0\a\ping_0\1\player_1\b", true),
-            (br"\player_0\a\ping_0\1\player_1\b\", true),
             (br"player_0\a\ping_0\1\player_1\b", true),
-            (br"player_0\a\ping_0\1\player_1\b\", true),
             (br"\player_0\a\ping_0\1\player_1\", true),
             (br"\player_0\a\ping_0\1\player_1\b\teamname_0\Red", false),
             (br"\player_0\a\ping_0\1\player_1\b\hostname\x", false),
