@@ -231,7 +231,7 @@ impl Answer {
         if !profile.limits.may_cut_after(length) {
             return false;
         }
-        let slots: Option<usize> = known.first_filled(profile.slots.read).and_then(number);
+        let slots: Option<usize> = known.first_filled(profile.slots).and_then(number);
         slots.is_none_or(|slots| listed < slots)
     }
 

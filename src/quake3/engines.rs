@@ -5,12 +5,10 @@
 
 use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
 
-use super::keys::{Key, Keys, Known};
+use super::keys::{Key, Known};
 use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS};
 use crate::model::{Charset, Colours, Style};
 use crate::options::Detail;
-#[cfg(feature = "serve")]
-use crate::service::Format;
 use crate::text::number;
 
 /// The known properties of one engine.
@@ -33,34 +31,25 @@ pub(crate) struct Profile {
     /// The colour codes of texts.
     pub(crate) colours: Colours,
     /// The name of the server.
-    pub(crate) server_name: Keys,
-    pub(crate) map: Keys,
-    pub(crate) version: Keys,
-    /// The number of the network protocol.
-    pub(crate) protocol: Keys,
+    pub(crate) server_name: &'static [Key],
+    pub(crate) map: &'static [Key],
+    pub(crate) version: &'static [Key],
     /// The game and its modification.
     pub(crate) names: Names,
     /// The type of match in words.
-    pub(crate) match_words: Keys,
+    pub(crate) match_words: &'static [Key],
     /// The number of the type of match.
-    pub(crate) match_number: Keys,
+    pub(crate) match_number: &'static [Key],
     /// The number of player slots.
-    pub(crate) slots: Keys,
-    pub(crate) private_slots: Keys,
+    pub(crate) slots: &'static [Key],
     /// The limit of points, for every type of match.
-    pub(crate) score_limit: Keys,
-    /// The limit of time, in minutes.
-    pub(crate) time_limit: Keys,
-    pub(crate) dedicated: Keys,
-    pub(crate) anti_cheat: Keys,
+    pub(crate) score_limit: &'static [Key],
     /// The meaning of the key `clients`.
     pub(crate) clients: Clients,
     /// The number of bots.
-    pub(crate) bots: Keys,
+    pub(crate) bots: &'static [Key],
     /// The replies that have no number of bots if it is 0.
     pub(crate) bots_left_out_if_none: Replies,
-    /// The number of people, which is written instead of the number of bots.
-    pub(crate) people: Keys,
     /// Whether a password is needed.
     pub(crate) password: Password,
     /// Which slots an `infoResponse` counts as `sv_maxclients`.
@@ -76,11 +65,6 @@ pub(crate) struct Profile {
     pub(crate) stock: &'static [&'static str],
     /// Folders of the game itself, which are not modifications.
     pub(crate) base_folders: &'static [&'static str],
-    /// The form of replies of the server side.
-    pub(crate) written: Written,
-    /// How it announces itself to masters.
-    #[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "read by masters"))]
-    pub(crate) heartbeat: Heartbeat,
     /// The sources of the row's facts.
     #[allow(dead_code, reason = "it is for readers")]
     pub(crate) source: &'static str,
@@ -305,7 +289,7 @@ impl Replies {
 /// How a reply shows whether a password is needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Password {
-    pub(crate) keys: Keys,
+    pub(crate) keys: &'static [Key],
     /// The replies that have no such key if the server has no password.
     pub(crate) left_out_if_none: Replies,
     /// Whether bit 0 of the value shows that players need a password; other bits are for
@@ -332,7 +316,7 @@ pub(crate) enum Names {
     /// The same, but `game` is always the folder of the modification.
     GameAndFolder,
     /// The modification only, in these keys.
-    Modification(Keys),
+    Modification(&'static [Key]),
 }
 
 /// Which slots an `infoResponse` counts as `sv_maxclients`. A status counts all of them.
@@ -364,102 +348,8 @@ pub(crate) enum Limit {
     None,
     /// This key.
     Key(Key),
-    /// This key, unless a modification runs. It is never written: the number of a type of match
-    /// does not show whether it is the game's or a modification's.
+    /// This key, unless a modification runs.
     StockKey(Key),
-}
-
-/// A key of an `infoResponse` whose value is that of a rule.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Repeated {
-    /// The key.
-    pub(crate) key: Key,
-    /// The rules in order of preference.
-    pub(crate) rules: &'static [Key],
-}
-
-/// How the server side writes a reply, apart from the fields that have [`Keys`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Written {
-    /// The modification.
-    pub(crate) modification: Modification,
-    /// The game in an `infoResponse`.
-    pub(crate) info_game: Key,
-    /// The `gamename` of every `infoResponse`: the engine's clients ignore those of other names. A
-    /// status has the name of the game module.
-    pub(crate) info_name: Option<&'static str>,
-    /// Rules that an `infoResponse` repeats.
-    pub(crate) info_rules: &'static [Repeated],
-    /// The teams and their scores.
-    pub(crate) teams: WrittenTeams,
-    /// A player line.
-    pub(crate) line: Line,
-    /// The reply to `info`.
-    pub(crate) info_line: InfoLine,
-    /// The reply to `getchallenge`.
-    pub(crate) challenge: Challenge,
-    /// Whether byte 0x01 precedes the command word of each reply.
-    pub(crate) direction_byte: bool,
-}
-
-/// The reply to `getchallenge`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Challenge {
-    /// `challengeResponse` and a number, with the client's own challenge and the protocol number if
-    /// it sent one.
-    Response,
-    /// `challenge` and a number.
-    Number,
-    /// `challenge`, eleven characters and NUL.
-    Characters,
-}
-
-/// How the server side names the modification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Modification {
-    /// `game` in an `infoResponse`; in a status `gamename`, and the game is `com_gamename`.
-    Gamename,
-    /// This key.
-    Key(Key),
-}
-
-/// How the server side writes the scores of teams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WrittenTeams {
-    /// Not at all.
-    None,
-    /// `qcstatus`, with the type of match.
-    Qcstatus,
-    /// `g_match_score`.
-    MatchScore,
-    /// `redscore` and `bluescore`.
-    RedAndBlue,
-}
-
-/// The reply to `info`, with which an engine's clients search for servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InfoLine {
-    /// It has no such request.
-    None,
-    /// Name, map and numbers, as on Quake 2.
-    Columns,
-    /// Pairs with letters as keys, as on Warsow. Clients of other versions get nothing.
-    Pairs,
-}
-
-/// The order of a player line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Line {
-    /// `score ping "name"`
-    ScorePing,
-    /// `score ping team "name"`
-    ScorePingTeam,
-    /// `score ping team "name"`, without the team if no player has one.
-    ScorePingTeamIfAny,
-    /// `score ping "name" team`
-    ScorePingNameTeam,
-    /// `ping "name"`
-    Ping,
 }
 
 impl Profile {
@@ -489,17 +379,6 @@ impl Profile {
         }
     }
 
-    /// Whether an `infoResponse` of an empty server with this heartbeat lacks the key `clients`. A
-    /// heartbeat without a game is one of many engines.
-    #[cfg(any(test, feature = "serve"))]
-    pub(crate) fn may_lack_clients(heartbeat: &Heartbeat) -> bool {
-        if heartbeat.game.is_none() {
-            return false;
-        }
-        let mut rows = ALL.iter().filter(|row| row.heartbeat.tag == heartbeat.tag);
-        rows.any(|row| matches!(row.clients, Clients::LeftOutAtZero(_)))
-    }
-
     /// The engine of a status whose form is unknown; `None` if no mark identifies it.
     #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
     pub(crate) fn of_unknown_form(known: &Known<'_>) -> Option<&'static Self> {
@@ -510,16 +389,6 @@ impl Profile {
     #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
     pub(crate) fn all() -> impl Iterator<Item = &'static Self> {
         ALL.iter().chain(&SIBLINGS)
-    }
-
-    /// The row in whose form the server side writes.
-    #[cfg(feature = "serve")]
-    pub(crate) const fn of_format(format: Format) -> &'static Self {
-        match format {
-            Format::Quake2 => &QUAKE2,
-            Format::QuakeWorld => &QUAKE_WORLD,
-            _ => &IOQUAKE3,
-        }
     }
 
     /// The type of match with this number.
@@ -610,44 +479,30 @@ pub(crate) const DEFAULT: Profile = Profile {
     },
     charset: Charset::Utf8OrWindows1252,
     colours: Colours::CaretBasic,
-    server_name: Keys {
-        read: &[Key::SvHostname, Key::Hostname],
-        info: &[Key::Hostname],
-        status: &[Key::SvHostname],
-    },
-    map: Keys::both(&[Key::Mapname]),
-    version: Keys::both(&[
+    server_name: &[Key::SvHostname, Key::Hostname],
+    map: &[Key::Mapname],
+    version: &[
         Key::Version,
         Key::ShortVersion,
         Key::GameVersion,
         Key::Gamever,
-    ]),
-    protocol: Keys::both(&[Key::Protocol, Key::ComProtocol]),
+    ],
     names: Names::GameAndModification,
-    match_words: Keys::read(&[Key::GGametypeString, Key::GametypeString]),
-    match_number: Keys {
-        read: &[Key::GGametype, Key::Gametype],
-        info: &[Key::Gametype],
-        status: &[Key::GGametype],
-    },
-    slots: Keys::both(&[Key::SvMaxclients]),
-    private_slots: Keys::both(&[Key::PrivateClients]),
-    score_limit: Keys::read(&[Key::ScoreLimit]),
-    time_limit: Keys::status(&[Key::TimeLimit]),
-    dedicated: Keys::read(&[Key::Dedicated]),
-    anti_cheat: Keys::status(&[Key::SvPunkbuster, Key::Punkbuster, Key::Pb, Key::NxAc]),
+    match_words: &[Key::GGametypeString, Key::GametypeString],
+    match_number: &[Key::GGametype, Key::Gametype],
+    slots: &[Key::SvMaxclients],
+    score_limit: &[Key::ScoreLimit],
     clients: Clients::Everyone,
-    bots: Keys::both(&[Key::Bots]),
+    bots: &[Key::Bots],
     bots_left_out_if_none: Replies::None,
-    people: Keys::read(PEOPLE),
     password: Password {
-        // Clients of Jedi Academy and Enemy Territory read `needpass` (OpenJK,
-        // codemp/client/cl_main.cpp).
-        keys: Keys {
-            read: PASSWORDS,
-            info: &[Key::GNeedpass, Key::Needpass],
-            status: &[Key::GNeedpass],
-        },
+        keys: &[
+            Key::GNeedpass,
+            Key::Needpass,
+            Key::Pswrd,
+            Key::Password,
+            Key::IsPrivate,
+        ],
         left_out_if_none: Replies::None,
         is_bit_field: false,
     },
@@ -659,18 +514,6 @@ pub(crate) const DEFAULT: Profile = Profile {
     base_folders: &[
         "baseq3", "baseoa", "basewsw", "basewf", "data", "id1", "main", "etmain",
     ],
-    written: Written {
-        modification: Modification::Gamename,
-        info_game: Key::Gamename,
-        info_name: None,
-        info_rules: &[PURE],
-        teams: WrittenTeams::None,
-        line: Line::ScorePing,
-        info_line: InfoLine::None,
-        challenge: Challenge::Response,
-        direction_byte: false,
-    },
-    heartbeat: DARK_PLACES_HEARTBEAT,
     source: "",
 };
 
@@ -687,65 +530,6 @@ const QUAKE3_LINE: usize = 64;
 const QUAKE3E_LIMITS: TextLimits = TextLimits {
     lengths: &[QUAKE3E_STATUS],
     piece: QUAKE3_LINE,
-};
-
-/// Keys that show whether a password is needed.
-const PASSWORDS: &[Key] = &[
-    Key::GNeedpass,
-    Key::Needpass,
-    Key::Pswrd,
-    Key::Password,
-    Key::IsPrivate,
-];
-/// Keys of the number of people.
-const PEOPLE: &[Key] = &[Key::GHumanPlayers, Key::Humans];
-
-/// Whether clients need the server's own files.
-const PURE: Repeated = Repeated {
-    key: Key::Pure,
-    rules: &[Key::Pure, Key::SvPure],
-};
-
-/// Marks of Call of Duty's infos.
-const HW: Repeated = Repeated {
-    key: Key::Hw,
-    rules: &[Key::Hw],
-};
-const COD_EXTENDED: Repeated = Repeated {
-    key: Key::CodExtended,
-    rules: &[Key::CodExtended],
-};
-/// Marks of infos of Jedi Outcast and Jedi Academy, which their clients read (OpenJK,
-/// codemp/server/sv_main.cpp).
-const TRUE_JEDI: Repeated = Repeated {
-    key: Key::TrueJedi,
-    rules: &[Key::TrueJedi, Key::JediVmerc],
-};
-const WEAPONS: Repeated = Repeated {
-    key: Key::WDisable,
-    rules: &[Key::WDisable, Key::GWeaponDisable],
-};
-const FORCE: Repeated = Repeated {
-    key: Key::FDisable,
-    rules: &[Key::FDisable, Key::GForcePowerDisable],
-};
-/// Marks of CoD4x's infos.
-const BUILD: Repeated = Repeated {
-    key: Key::Build,
-    rules: &[Key::Build],
-};
-const SHORT_VERSION: Repeated = Repeated {
-    key: Key::ShortVersion,
-    rules: &[Key::ShortVersion],
-};
-
-/// The password of IW4x and the engines after it.
-const PRIVATE: Password = Password {
-    keys: Keys {
-        info: &[Key::IsPrivate],
-        ..DEFAULT.password.keys
-    },
-    ..DEFAULT.password
 };
 
 const fn free_for_all(number: u32, name: &'static str) -> Match {
@@ -795,7 +579,7 @@ pub(crate) const MATCH_SCORE_TEAMS: [i32; 2] = [2, 3];
 pub(crate) struct TeamKeys {
     /// The team's number on player lines.
     pub(crate) id: i32,
-    /// Keys of the score. The server side writes the first.
+    /// Keys of the score.
     pub(crate) scores: &'static [Key],
     /// Keys of the name.
     pub(crate) names: &'static [Key],
@@ -820,6 +604,19 @@ const CAPTURES: Limit = Limit::Key(Key::CaptureLimit);
 const STOCK_CAPTURES: Limit = Limit::StockKey(Key::CaptureLimit);
 const STOCK_FRAGS: Limit = Limit::StockKey(Key::FragLimit);
 const SCORE: Limit = Limit::Key(Key::ScoreLimit);
+
+// Keys that are the same in every row.
+
+/// The number of the network protocol.
+pub(crate) const PROTOCOL: &[Key] = &[Key::Protocol, Key::ComProtocol];
+pub(crate) const PRIVATE_SLOTS: &[Key] = &[Key::PrivateClients];
+/// The number of people, which some servers write instead of the number of bots.
+pub(crate) const PEOPLE: &[Key] = &[Key::GHumanPlayers, Key::Humans];
+/// The limit of time, in minutes.
+pub(crate) const TIME_LIMIT: &[Key] = &[Key::TimeLimit];
+pub(crate) const DEDICATED: &[Key] = &[Key::Dedicated];
+/// Any of them may be on.
+pub(crate) const ANTI_CHEAT: &[Key] = &[Key::SvPunkbuster, Key::Punkbuster, Key::Pb, Key::NxAc];
 
 /// Every engine, the most specific marks first.
 pub(crate) static ALL: [Profile; 43] = [
@@ -889,24 +686,16 @@ pub(crate) const QUAKE2: Profile = Profile {
     },
     charset: Charset::Quake,
     colours: Colours::None,
-    server_name: Keys::both(&[Key::Hostname]),
-    names: Names::Modification(Keys::both(&[Key::Gamename, Key::Game, Key::Gamedir])),
-    match_number: Keys::read(DEFAULT.match_number.read),
-    slots: Keys::both(&[Key::Maxclients]),
-    private_slots: Keys::read(&[Key::PrivateClients]),
-    score_limit: Keys::status(&[Key::FragLimit]),
-    anti_cheat: Keys::read(DEFAULT.anti_cheat.read),
-    bots: Keys::read(&[Key::Bots]),
+    server_name: &[Key::Hostname],
+    names: Names::Modification(&[Key::Gamename, Key::Game, Key::Gamedir]),
+    slots: &[Key::Maxclients],
+    score_limit: &[Key::FragLimit],
     password: Password {
-        keys: Keys::both(&[Key::Needpass]),
+        keys: &[Key::Needpass],
         is_bit_field: true,
         ..DEFAULT.password
     },
     base_folders: &["baseq2", "main"],
-    written: Written {
-        info_line: InfoLine::Columns,
-        ..DEFAULT.written
-    },
     source: "id-Software/Quake-2 server/sv_main.c; yquake2/yquake2 src/game/g_main.c; skullernet/q2pro src/server/main.c",
     ..DEFAULT
 };
@@ -936,17 +725,15 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
         lengths: &[MAX_PART, 8000],
         piece: MAX_PIECE,
     },
-    map: Keys::both(&[Key::Map]),
-    version: Keys::both(&[Key::StarVersion]),
-    protocol: Keys::read(DEFAULT.protocol.read),
-    names: Names::Modification(Keys::both(&[Key::StarGamedir])),
-    match_words: Keys::both(&[Key::Mode]),
+    map: &[Key::Map],
+    version: &[Key::StarVersion],
+    names: Names::Modification(&[Key::StarGamedir]),
+    match_words: &[Key::Mode],
     password: Password {
         left_out_if_none: Replies::All,
         ..QUAKE2.password
     },
     base_folders: &["qw", "id1"],
-    written: DEFAULT.written,
     source: "QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c",
     ..QUAKE2
 };
@@ -1014,7 +801,6 @@ pub(crate) const QUAKE3E: Profile = Profile {
     signatures: &[all(&[Begins(Key::Version, "Q3 1.32e")])],
     limits: QUAKE3E_LIMITS,
     colours: Colours::Caret,
-    people: IOQUAKE3.people,
     source: "ec-/Quake3e code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
 };
@@ -1031,7 +817,6 @@ pub(crate) const UNNAMED_QUAKE3: Profile = Profile {
     game: None,
     limits: DEFAULT.limits,
     colours: Colours::Caret,
-    people: IOQUAKE3.people,
     source: "id-Software/Quake-III-Arena code/server/sv_main.c; ec-/Quake3e code/server/sv_main.c",
     ..QUAKE3
 };
@@ -1050,10 +835,6 @@ pub(crate) const IOQUAKE3: Profile = Profile {
     ],
     game: None,
     colours: Colours::CaretAlphanumeric,
-    people: Keys {
-        info: PEOPLE,
-        ..DEFAULT.people
-    },
     source: "ioquake/ioq3 code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
 };
@@ -1103,12 +884,7 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
     ],
     game: Some("urbanterror"),
     colours: Colours::CaretDigit,
-    people: DEFAULT.people,
     password: Password {
-        keys: Keys {
-            info: &[Key::Password],
-            ..DEFAULT.password.keys
-        },
         left_out_if_none: Replies::Info,
         ..DEFAULT.password
     },
@@ -1127,26 +903,6 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
     ],
     stock: &[],
     base_folders: &["q3ut4", "q3ut3", "q3ut2"],
-    written: Written {
-        info_game: Key::Game,
-        info_rules: &[
-            PURE,
-            Repeated {
-                key: Key::Auth,
-                rules: &[Key::Auth],
-            },
-            Repeated {
-                key: Key::AuthEnable,
-                rules: &[Key::AuthEnable],
-            },
-            Repeated {
-                key: Key::ModVersion,
-                rules: &[Key::ModVersion, Key::GModVersion],
-            },
-        ],
-        ..DEFAULT.written
-    },
-    heartbeat: QUAKE3_HEARTBEAT,
     source: "FrozenSand/ioq3-for-UrbanTerror-4 code/server/sv_main.c, code/qcommon/q_shared.h; \
              types of match as the plugin PowerAdmin of B3 names them",
     ..IOQUAKE3
@@ -1186,14 +942,6 @@ pub(crate) const RTCW: Profile = Profile {
     colours: Colours::Caret,
     matches: WOLFENSTEIN_MATCHES,
     base_folders: &["main"],
-    written: Written {
-        info_name: Some("wolfmp"),
-        ..DEFAULT.written
-    },
-    heartbeat: Heartbeat {
-        sign_off: Some("WolfFlatline-1"),
-        ..heartbeat("Wolfenstein-1", Some("wolfmp"))
-    },
     source: "id-Software/RTCW-MP src/server/sv_main.c, src/game/q_shared.h",
     ..DEFAULT
 };
@@ -1207,7 +955,6 @@ pub(crate) const IORTCW: Profile = Profile {
         all(&[Is(Key::Gamename, "wolfmp"), Has(Key::GHumanPlayers)]),
     ],
     colours: Colours::CaretAlphanumeric,
-    people: IOQUAKE3.people,
     source: "iortcw/iortcw MP/code/server/sv_main.c, MP/code/qcommon/q_shared.c, bg_public.h",
     ..RTCW
 };
@@ -1232,24 +979,9 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
     game: Some("wet"),
     limits: TextLimits::NONE,
     colours: Colours::EnemyTerritory,
-    bots: Keys {
-        read: &[Key::OmnibotPlaying, Key::Bots],
-        ..DEFAULT.bots
-    },
+    bots: &[Key::OmnibotPlaying, Key::Bots],
     matches: ENEMY_TERRITORY_MATCHES,
     base_folders: &["etmain"],
-    written: Written {
-        info_name: Some("et"),
-        ..DEFAULT.written
-    },
-    heartbeat: Heartbeat {
-        sign_off: Some("ETFlatline-1"),
-        list: ListRule {
-            has_all: true,
-            is_hexadecimal: false,
-        },
-        ..heartbeat("EnemyTerritory-1", Some("et"))
-    },
     source: "id-Software/Enemy-Territory src/server/sv_main.c, src/game/q_shared.h, bg_public.h; \
              etlegacy/etlegacy src/game/g_etbot_interface.cpp",
     ..DEFAULT
@@ -1270,7 +1002,6 @@ pub(crate) const ET_LEGACY: Profile = Profile {
     signatures: &[all(&[Begins(Key::Version, "ET Legacy")])],
     game: Some("etlegacy"),
     colours: Colours::EtLegacy,
-    people: IOQUAKE3.people,
     source: "etlegacy/etlegacy src/server/sv_main.c, src/qcommon/q_shared.h, src/game/bg_public.h",
     ..ENEMY_TERRITORY
 };
@@ -1287,7 +1018,7 @@ pub(crate) const SMOKIN_GUNS: Profile = Profile {
     limits: TextLimits::NONE,
     colours: Colours::EnemyTerritory,
     // Its servers send all limits, whatever the type of match (g_main.c).
-    score_limit: Keys::read(&[]),
+    score_limit: &[],
     matches: &[
         free_for_all(0, "Free For All"),
         Match {
@@ -1300,7 +1031,6 @@ pub(crate) const SMOKIN_GUNS: Profile = Profile {
         team_match(5, "Bank Robbery", SCORE),
     ],
     base_folders: &["smokinguns"],
-    people: IOQUAKE3.people,
     source: "smokin-guns/SmokinGuns code/qcommon/q_shared.h, code/game/bg_public.h, g_main.c",
     ..DEFAULT
 };
@@ -1316,7 +1046,7 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
     game: Some("wop"),
     limits: TextLimits::NONE,
     colours: Colours::CaretAlphanumeric,
-    score_limit: Keys::status(&[Key::PointLimit]),
+    score_limit: &[Key::PointLimit],
     matches: &[
         solo_match(0, "Free For All"),
         solo_match(1, "Tournament"),
@@ -1332,7 +1062,6 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
         team_match(11, "Balloon", Limit::None),
     ],
     base_folders: &["wop"],
-    people: IOQUAKE3.people,
     source: "PadWorld-Entertainment/worldofpadman code/qcommon/q_shared.c, code/game/bg_public.h, \
              g_main.c",
     ..DEFAULT
@@ -1348,7 +1077,6 @@ pub(crate) const SPEARMINT: Profile = Profile {
     ],
     game: Some("spearmint"),
     limits: TextLimits::NONE,
-    people: IOQUAKE3.people,
     source: "clover-moe/spearmint code/server/sv_main.c, code/qcommon/q_shared.h",
     ..DEFAULT
 };
@@ -1376,10 +1104,6 @@ pub(crate) const JEDI_OUTCAST: Profile = Profile {
         team_match(8, "Capture the Ysalamiri", CAPTURES),
     ],
     base_folders: &["base", "basejk"],
-    written: Written {
-        info_rules: &[PURE, TRUE_JEDI, WEAPONS, FORCE],
-        ..DEFAULT.written
-    },
     source: "mvdevs/jk2mv src/qcommon/q_shared.h, src/server/sv_main.cpp",
     ..DEFAULT
 };
@@ -1423,8 +1147,6 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
         team_match(9, "Capture the Ysalamiri", CAPTURES),
     ],
     base_folders: &["base", "basejka"],
-    written: JEDI_OUTCAST.written,
-    people: IOQUAKE3.people,
     source: "JACoders/OpenJK shared/qcommon/q_color.h, codemp/server/sv_main.cpp",
     ..DEFAULT
 };
@@ -1440,13 +1162,7 @@ pub(crate) const SOLDIER_OF_FORTUNE_2: Profile = Profile {
     game: Some("sof2"),
     limits: TextLimits::NONE,
     colours: Colours::Caret,
-    score_limit: Keys::status(&[Key::ScoreLimit]),
     base_folders: &["base", "mp"],
-    written: Written {
-        teams: WrittenTeams::RedAndBlue,
-        line: Line::ScorePingTeam,
-        ..DEFAULT.written
-    },
     source: "ensiform/SOF2MPSDK code/game/q_shared.h; captured",
     ..DEFAULT
 };
@@ -1473,7 +1189,6 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
         team_match(4, "Capture the Flag", CAPTURES),
     ],
     base_folders: &["baseef"],
-    people: IOQUAKE3.people,
     source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c; \
              UberGames/rpgxEF code/base_game/bg_public.h",
     ..DEFAULT
@@ -1496,17 +1211,7 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
         team_match(5, "Tug of War", Limit::None),
         team_match(6, "Liberation", Limit::None),
     ],
-    match_words: Keys {
-        info: &[Key::GametypeString],
-        status: &[Key::GGametypeString],
-        ..DEFAULT.match_words
-    },
     base_folders: &["main", "mainta", "maintt"],
-    written: Written {
-        line: Line::Ping,
-        direction_byte: true,
-        ..DEFAULT.written
-    },
     source: "openmoh/openmohaa code/server/sv_main.c, code/gamespy/sv_gamespy.c, \
              code/qcommon/q_shared.h, bg_public.h",
     ..DEFAULT
@@ -1527,14 +1232,10 @@ pub(crate) const COD1: Profile = Profile {
     colours: Colours::CaretDigit,
     // Mods may set `g_needpass`; the engine sets `pswrd` (captured).
     password: Password {
-        keys: Keys::both(&[Key::Pswrd, Key::GNeedpass]),
+        keys: &[Key::Pswrd, Key::GNeedpass],
         ..DEFAULT.password
     },
     base_folders: &["main", "uo"],
-    written: Written {
-        info_rules: &[PURE, HW, COD_EXTENDED],
-        ..DEFAULT.written
-    },
     source: "xtnded/codextended sv_main.c; captured",
     ..DEFAULT
 };
@@ -1575,7 +1276,6 @@ pub(crate) const COD2: Profile = Profile {
         ..COD1.password
     },
     base_folders: &["main"],
-    heartbeat: call_of_duty("COD-2", "cod2"),
     source: "voron00/CoD2rev_Server src/server/sv_main_mp.cpp, src/universal/q_shared.cpp, src/qcommon/qcommon.h",
     ..COD1
 };
@@ -1585,7 +1285,6 @@ pub(crate) const COD4: Profile = Profile {
     name: "Call of Duty 4",
     signatures: &[all(&[Is(Key::Gamename, "Call of Duty 4")])],
     game: Some("cod4mw"),
-    heartbeat: call_of_duty("COD-4", "cod4mw"),
     source: "captured; callofduty4x/CoD4x_Server src/sv_main.c",
     ..COD1
 };
@@ -1600,10 +1299,6 @@ pub(crate) const COD4X: Profile = Profile {
     password: Password {
         left_out_if_none: Replies::Status,
         ..COD4.password
-    },
-    written: Written {
-        info_rules: &[PURE, HW, BUILD, SHORT_VERSION],
-        ..DEFAULT.written
     },
     colours: Colours::CaretDigit,
     source: "callofduty4x/CoD4x_Server src/sv_main.c",
@@ -1628,9 +1323,7 @@ pub(crate) const IW4X: Profile = Profile {
     limits: TextLimits::NONE,
     colours: Colours::ModernWarfare2,
     clients: Clients::People,
-    password: PRIVATE,
     info_slots: InfoSlots::All,
-    heartbeat: heartbeat("IW4", Some("IW4")),
     source: "iw4x/iw4x-client src/Components/Modules/Party.cpp, ServerInfo.cpp, TextRenderer.cpp, \
              Dedicated.cpp",
     ..DEFAULT
@@ -1657,13 +1350,7 @@ pub(crate) const IW6X: Profile = Profile {
     game: Some("iw6x"),
     limits: TextLimits::NONE,
     colours: Colours::Ghosts,
-    password: PRIVATE,
-    dedicated: Keys {
-        info: &[Key::Dedicated],
-        ..DEFAULT.dedicated
-    },
     info_slots: InfoSlots::All,
-    heartbeat: heartbeat("IW6", Some("IW6")),
     source: "HeartbeatingForCenturies/iw6x-client src/client/component/party.cpp, colors.cpp; \
              Ezz-lol/boiii-free getinfo.cpp",
     ..DEFAULT
@@ -1675,7 +1362,6 @@ pub(crate) const S1X: Profile = Profile {
     signatures: &[all(&[Is(Key::Gamename, "S1")])],
     game: Some("s1x"),
     colours: Colours::AdvancedWarfare,
-    heartbeat: heartbeat("S1", Some("S1")),
     source: "HeartbeatingForCenturies/s1x-client src/client/component/party.cpp, rcon.cpp, colors.cpp",
     ..IW6X
 };
@@ -1686,7 +1372,6 @@ pub(crate) const H1: Profile = Profile {
     signatures: &[all(&[Is(Key::Gamename, "H1")])],
     game: Some("h1"),
     colours: Colours::AdvancedWarfare,
-    heartbeat: heartbeat("H1", Some("H1")),
     source: "auroramod/h1-mod src/client/component/party.cpp, rcon.cpp",
     ..IW6X
 };
@@ -1696,7 +1381,6 @@ pub(crate) const BOIII: Profile = Profile {
     name: "BOIII",
     signatures: &[all(&[Is(Key::Gamename, "T7")])],
     game: Some("t7x"),
-    heartbeat: heartbeat("T7", Some("T7")),
     source: "Ezz-lol/boiii-free src/client/component/getinfo.cpp, rcon.cpp",
     ..IW6X
 };
@@ -1707,7 +1391,6 @@ pub(crate) const IW7: Profile = Profile {
     signatures: &[all(&[Is(Key::Gamename, "IW7")])],
     game: Some("iw7mod"),
     colours: Colours::InfiniteWarfare,
-    heartbeat: heartbeat("IW7", Some("IW7")),
     source: "auroramod/iw7-mod src/client/component/party.cpp, colors.cpp",
     ..IW6X
 };
@@ -1723,10 +1406,6 @@ pub(crate) const TREMULOUS: Profile = Profile {
     limits: TextLimits::NONE,
     colours: Colours::CaretAlphanumeric,
     base_folders: &["base"],
-    heartbeat: Heartbeat {
-        info_names: &["base"],
-        ..heartbeat("Tremulous", Some("Tremulous"))
-    },
     source: "darklegion/tremulous src/qcommon/q_shared.h",
     ..DEFAULT
 };
@@ -1739,10 +1418,6 @@ pub(crate) const TREMULOUS_13: Profile = Profile {
         all(&[Is(Key::Gamename, "Tremulous")]),
     ],
     colours: Colours::Tremulous13,
-    written: Written {
-        info_name: Some("Tremulous"),
-        ..DEFAULT.written
-    },
     source: "GrangerHub/tremulous src/server/sv_main.cpp, src/qcommon/q_shared.h",
     ..TREMULOUS
 };
@@ -1759,11 +1434,6 @@ pub(crate) const DAEMON: Profile = Profile {
     limits: TextLimits::NONE,
     colours: Colours::Daemon,
     clients: Clients::People,
-    heartbeat: Heartbeat {
-        sign_off: Some("Unvanquished-dead"),
-        info_names: &["unv"],
-        ..heartbeat("Unvanquished", Some("UNVANQUISHED"))
-    },
     source: "DaemonEngine/Daemon src/engine/server/sv_main.cpp, src/common/Color.cpp",
     ..DEFAULT
 };
@@ -1780,31 +1450,7 @@ pub(crate) const DARK_PLACES: Profile = Profile {
     colours: Colours::DarkPlaces,
     info_slots: InfoSlots::All,
     bots_have_no_ping: true,
-    server_name: Keys {
-        info: &[Key::Hostname],
-        status: &[Key::Hostname],
-        ..DEFAULT.server_name
-    },
-    version: Keys {
-        info: &[Key::GameVersion],
-        status: &[Key::GameVersion],
-        ..DEFAULT.version
-    },
-    private_slots: Keys::read(&[Key::PrivateClients]),
-    time_limit: Keys::read(&[Key::TimeLimit]),
-    anti_cheat: Keys::read(DEFAULT.anti_cheat.read),
-    password: Password {
-        keys: Keys::both(PASSWORDS),
-        ..DEFAULT.password
-    },
     base_folders: &["data", "id1"],
-    written: Written {
-        modification: Modification::Key(Key::Modname),
-        teams: WrittenTeams::Qcstatus,
-        line: Line::ScorePingTeamIfAny,
-        challenge: Challenge::Characters,
-        ..DEFAULT.written
-    },
     source: "xonotic/darkplaces netconn.c, gl_draw.c, common.c",
     ..DEFAULT
 };
@@ -1835,28 +1481,8 @@ pub(crate) const WARSOW: Profile = Profile {
     limits: TextLimits::NONE,
     colours: Colours::Warsow,
     info_slots: InfoSlots::All,
-    server_name: Keys::both(DEFAULT.server_name.read),
-    match_number: Keys {
-        status: &[Key::Gametype],
-        ..DEFAULT.match_number
-    },
     bots_left_out_if_none: Replies::All,
-    private_slots: Keys::read(&[Key::PrivateClients]),
-    time_limit: Keys::read(&[Key::TimeLimit]),
-    anti_cheat: Keys::read(DEFAULT.anti_cheat.read),
-    password: Password {
-        keys: Keys::both(PASSWORDS),
-        ..DEFAULT.password
-    },
     base_folders: &["basewsw", "basewf"],
-    written: Written {
-        modification: Modification::Key(Key::FsGame),
-        teams: WrittenTeams::MatchScore,
-        line: Line::ScorePingNameTeam,
-        info_line: InfoLine::Pairs,
-        challenge: Challenge::Number,
-        ..DEFAULT.written
-    },
     source: "Warsow/qfusion source/server/sv_main.cpp; viciious/qfusion source/gameshared/q_shared.c",
     ..DEFAULT
 };
@@ -1881,84 +1507,6 @@ pub(crate) const QFUSION: Profile = Profile {
     ..WARSOW
 };
 
-/// How servers announce themselves to a master.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Heartbeat {
-    /// The word after `heartbeat`.
-    pub(crate) tag: &'static str,
-    /// The word in its place when the server ends.
-    pub(crate) sign_off: Option<&'static str>,
-    /// The game, as requests for its list name it. Without one, the infostring must name it.
-    pub(crate) game: Option<&'static str>,
-    /// Other names of the game in infostrings.
-    pub(crate) info_names: &'static [&'static str],
-    /// The list of the servers.
-    pub(crate) list: ListRule,
-}
-
-/// The form of a list of servers.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ListRule {
-    /// Whether clients expect empty and full servers in the list, even if the request does not name
-    /// them.
-    pub(crate) has_all: bool,
-    /// Whether the addresses of a short list are in hexadecimal digits.
-    pub(crate) is_hexadecimal: bool,
-}
-
-const fn heartbeat(tag: &'static str, game: Option<&'static str>) -> Heartbeat {
-    Heartbeat {
-        tag,
-        sign_off: None,
-        game,
-        info_names: &[],
-        list: ListRule {
-            has_all: false,
-            is_hexadecimal: false,
-        },
-    }
-}
-
-/// The heartbeat of a server that names its game in its `infoResponse` (dpmaster, src/games.c).
-const DARK_PLACES_HEARTBEAT: Heartbeat = heartbeat("DarkPlaces", None);
-/// dpmaster, src/games.c.
-const QUAKE3_HEARTBEAT: Heartbeat = heartbeat("QuakeArena-1", Some("Quake3Arena"));
-/// Of Call of Duty 2 and 4. No client names these games in a request for their list.
-const fn call_of_duty(tag: &'static str, id: &'static str) -> Heartbeat {
-    Heartbeat {
-        sign_off: Some("flatline"),
-        ..heartbeat(tag, Some(id))
-    }
-}
-/// Elite Force's heartbeats are pairs, and its clients read only lists in hexadecimal digits
-/// (Chomenor/ioef-cmod, code/server/sv_main.c, code/client/cl_main.c).
-const ELITE_FORCE_HEARTBEAT: Heartbeat = Heartbeat {
-    list: ListRule {
-        has_all: false,
-        is_hexadecimal: true,
-    },
-    ..heartbeat("STEF1", Some("EliteForce"))
-};
-
-/// Every heartbeat of the rows, and that of Elite Force.
-pub(crate) static HEARTBEATS: [&Heartbeat; 15] = [
-    &DARK_PLACES_HEARTBEAT,
-    &QUAKE3_HEARTBEAT,
-    &RTCW.heartbeat,
-    &ENEMY_TERRITORY.heartbeat,
-    &ELITE_FORCE_HEARTBEAT,
-    &TREMULOUS.heartbeat,
-    &DAEMON.heartbeat,
-    &COD2.heartbeat,
-    &COD4.heartbeat,
-    &IW4X.heartbeat,
-    &IW6X.heartbeat,
-    &S1X.heartbeat,
-    &IW7.heartbeat,
-    &H1.heartbeat,
-    &BOIII.heartbeat,
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -1971,9 +1519,6 @@ mod tests {
         listing.row(DEFAULT.name, &DEFAULT, None);
         for row in ALL.iter().chain(&SIBLINGS) {
             listing.row(row.name, row, Some(&DEFAULT));
-        }
-        for heartbeat in HEARTBEATS {
-            listing.value("heartbeat", heartbeat);
         }
         listing.value("teams of qcstatus", &QCSTATUS_TEAMS);
         listing.value("teams of a match score", &MATCH_SCORE_TEAMS);
@@ -2277,19 +1822,6 @@ mod tests {
     }
 
     #[test]
-    fn a_master_knows_the_heartbeat_of_every_row() {
-        for profile in Profile::all() {
-            let tag = profile.heartbeat.tag;
-            let is_known = HEARTBEATS.iter().any(|known| known.tag == tag);
-            assert!(is_known, "HEARTBEATS lacks that of {}", profile.name);
-        }
-        let mut tags: Vec<&str> = HEARTBEATS.iter().map(|known| known.tag).collect();
-        tags.sort_unstable();
-        tags.dedup();
-        assert_eq!(tags.len(), HEARTBEATS.len());
-    }
-
-    #[test]
     fn the_first_letters_of_all_texts_are_compared() {
         for signature in Profile::all().flat_map(|profile| profile.signatures) {
             for mark in signature.marks {
@@ -2359,25 +1891,25 @@ mod tests {
             };
             let mod_keys = match profile.names {
                 Names::GameAndModification | Names::GameAndFolder => &[],
-                Names::Modification(keys) => keys.read,
+                Names::Modification(keys) => keys,
             };
             for (field, keys) in [
-                ("name", profile.server_name.read),
-                ("map", profile.map.read),
+                ("name", profile.server_name),
+                ("map", profile.map),
                 ("mod_name", mod_keys),
-                ("game_type", profile.match_words.read),
-                ("game_type", profile.match_number.read),
-                ("version", profile.version.read),
-                ("protocol_version", profile.protocol.read),
-                ("max_players", profile.slots.read),
-                ("private_slots", profile.private_slots.read),
-                ("score_limit", profile.score_limit.read),
-                ("time_limit", profile.time_limit.read),
-                ("dedicated", profile.dedicated.read),
-                ("anti_cheat", profile.anti_cheat.read),
-                ("bot_count", profile.bots.read),
-                ("bot_count", profile.people.read),
-                ("password", profile.password.keys.read),
+                ("game_type", profile.match_words),
+                ("game_type", profile.match_number),
+                ("version", profile.version),
+                ("protocol_version", PROTOCOL),
+                ("max_players", profile.slots),
+                ("private_slots", PRIVATE_SLOTS),
+                ("score_limit", profile.score_limit),
+                ("time_limit", TIME_LIMIT),
+                ("dedicated", DEDICATED),
+                ("anti_cheat", ANTI_CHEAT),
+                ("bot_count", profile.bots),
+                ("bot_count", PEOPLE),
+                ("password", profile.password.keys),
             ] {
                 let row = row_of(field).unwrap();
                 for key in keys {

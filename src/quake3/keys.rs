@@ -1,11 +1,8 @@
 //! Keys with a meaning in the model, and their values in one reply.
 
-use crate::options::Detail;
 use crate::text::keys::keys;
 
 keys! {
-    Auth = "auth",
-    AuthEnable = "auth_enable",
     Blueteam = "g_blueteam",
     Bluescore = "bluescore",
     Bots = "bots",
@@ -19,17 +16,13 @@ keys! {
     Dedicated = "dedicated",
     DuelFragLimit = "duel_fraglimit",
     DuelLimit = "duellimit",
-    FDisable = "fdisable",
     FragLimit = "fraglimit",
     FsGame = "fs_game",
-    GForcePowerDisable = "g_forcePowerDisable",
     GGametype = "g_gametype",
     GGametypeString = "g_gametypestring",
     GHumanPlayers = "g_humanplayers",
-    GModVersion = "g_modversion",
     GNeedpass = "g_needpass",
     GTeamgame = "g_teamgame",
-    GWeaponDisable = "g_weaponDisable",
     Game = "game",
     GameVersion = "gameversion",
     Gamedir = "gamedir",
@@ -49,7 +42,6 @@ keys! {
     Maxclients = "maxclients",
     Mode = "mode",
     Modname = "modname",
-    ModVersion = "modversion",
     NameBlue = "g_nameBlue",
     NameRed = "g_nameRed",
     Needpass = "needpass",
@@ -83,7 +75,6 @@ keys! {
     TimeLimit = "timelimit",
     TrueJedi = "truejedi",
     Version = "version",
-    WDisable = "wdisable",
 }
 
 impl Key {
@@ -95,61 +86,6 @@ impl Key {
     #[inline]
     pub(crate) const fn filter_bit(self) -> u32 {
         1_u32.wrapping_shl(self as u32)
-    }
-}
-
-/// The keys of a field of the status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Keys {
-    /// The keys from which it is read, the preferred one first.
-    pub(crate) read: &'static [Key],
-    /// The keys under which it is written in an `infoResponse`.
-    pub(crate) info: &'static [Key],
-    /// The keys under which it is written in a status.
-    pub(crate) status: &'static [Key],
-}
-
-impl Keys {
-    /// Keys that are not written.
-    pub(crate) const fn read(read: &'static [Key]) -> Self {
-        Self {
-            read,
-            info: &[],
-            status: &[],
-        }
-    }
-
-    /// Keys of which the first is written, in a status only.
-    pub(crate) const fn status(read: &'static [Key]) -> Self {
-        Self {
-            read,
-            info: &[],
-            status: first(read),
-        }
-    }
-
-    /// Keys of which the first is written.
-    pub(crate) const fn both(read: &'static [Key]) -> Self {
-        Self {
-            read,
-            info: first(read),
-            status: first(read),
-        }
-    }
-
-    /// The keys under which the field is written in this reply.
-    pub(crate) const fn written(&self, detail: Detail) -> &'static [Key] {
-        match detail {
-            Detail::Short => self.info,
-            Detail::Full => self.status,
-        }
-    }
-}
-
-const fn first(keys: &'static [Key]) -> &'static [Key] {
-    match keys {
-        [first, ..] => std::slice::from_ref(first),
-        [] => &[],
     }
 }
 

@@ -50,8 +50,8 @@
 //!  of QuakeWorld    FF FF FF FF "n" \key\value… 0A { line 0A } 00
 //! ```
 //!
-//! - The server side also answers `info`, with which clients of Quake 2 and Warsow search for
-//!   servers, and `k`, QuakeWorld's ping.
+//! - The server side also answers `info`, with which clients of Quake 2 search for servers, and `k`,
+//!   QuakeWorld's ping.
 //! - Requests to masters have no mark: `query` in Quake 2, `c` and the heartbeat `a` in QuakeWorld.
 //!   Quake 2's heartbeat has the mark, and its status instead of a tag.
 //! - There is no challenge: every answer is [`Unavailable`](crate::Verification::Unavailable).
@@ -132,17 +132,15 @@
 //! No known key contains `mutators`. The time left and the scores of OpenTDM (`time_remaining`,
 //! `Score_A`), TDM (`#Time_Left`) and KTX (`status`) stay in the rules: they are of modifications.
 //!
-//! The server side writes the fields under the keys of the engine's row:
-//! - An info also has `needpass`, `humans` and `sv_privateclients`, which the clients of Jedi
-//!   Academy and Enemy Territory read (OpenJK, ET: Legacy: `CL_SetServerInfo`).
-//! - An info of Enemy Territory, Return to Castle Wolfenstein and Tremulous 1.3 has the `gamename`
-//!   that their clients demand (etlegacy, src/client/cl_main.c). Another name of the game is under
-//!   `game`.
-//! - An info of Jedi Outcast and Jedi Academy also has `truejedi`, `wdisable` and `fdisable`.
-//! - Teams are under `qcstatus` (DarkPlaces), `g_match_score` (Warsow), or `redscore` and
-//!   `bluescore` (Soldier of Fortune II).
-//! - A modification is under `modname` (DarkPlaces), `fs_game` (Warsow), or `gamename` next to
-//!   `com_gamename` in the status of the others.
+//! The server side writes the fields under the keys of ioquake3, and the rules as they are: put the
+//! keys of another engine into the rules. A rule is left out if its key is one of a field, or if
+//! clients would prefer it to a field that it contradicts.
+//!
+//! - An info also has `needpass` and `humans`, which the clients of Jedi Academy and Enemy Territory
+//!   read (OpenJK, ET: Legacy: `CL_SetServerInfo`), and counts all slots.
+//! - The game is `gamename`. With a modification, a status has that under `gamename` and the game
+//!   under `com_gamename`; an info has it under `game`.
+//! - Teams are not written.
 //!
 //! # Engines
 //! The engine is recognised by its keys. It determines the colour codes
@@ -230,19 +228,11 @@
 mod answer;
 mod client;
 mod connect;
-#[cfg_attr(
-    not(feature = "serve"),
-    allow(dead_code, reason = "the server side reads the rest")
-)]
 pub(crate) mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
 #[cfg(feature = "serve")]
 mod info_line;
-#[cfg_attr(
-    not(feature = "serve"),
-    allow(dead_code, reason = "the server side writes keys")
-)]
 pub(crate) mod keys;
 #[cfg(feature = "serve")]
 pub mod master;

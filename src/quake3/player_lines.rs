@@ -1,8 +1,6 @@
 //! Player lines: how players are read from them, and how the server side writes them.
 
 use super::answer::Answer;
-#[cfg(feature = "serve")]
-use super::engines::Line;
 use super::engines::Profile;
 use super::keys::{Key, Known};
 #[cfg(feature = "serve")]
@@ -225,22 +223,16 @@ fn set_teams(players: &mut [Player], slots: &[u8]) {
 
 /// Lines of Quake 3's form, each with its line feed, until they exceed `limit` bytes.
 #[cfg(feature = "serve")]
-pub(super) fn write_quake3_lines(players: &[Player], profile: &Profile, limit: usize) -> Vec<u8> {
+pub(super) fn write_quake3_lines(players: &[Player], limit: usize) -> Vec<u8> {
     /// Bytes of a usual line, rounded up.
     const CAPACITY: usize = 32;
-    let has_teams = players.iter().any(|player| player.team.is_some());
-    let order = match profile.written.line {
-        Line::ScorePingTeamIfAny if has_teams => Line::ScorePingTeam,
-        Line::ScorePingTeamIfAny => Line::ScorePing,
-        other => other,
-    };
     let capacity = players.len().saturating_mul(CAPACITY).min(limit);
     let mut lines = LineWriter {
         bytes: Vec::with_capacity(capacity),
     };
     for player in players {
-        let ping = written_ping(player, profile.bots_have_no_ping);
-        lines.put_quake3(player, ping, order);
+        // It holds no quote and no line feed.
+        lines.put_usual(player, &value_of(Form::Quake3, player.name.as_ref()));
         if lines.bytes.len() > limit {
             break;
         }
@@ -248,26 +240,11 @@ pub(super) fn write_quake3_lines(players: &[Player], profile: &Profile, limit: u
     lines.bytes
 }
 
-/// The ping in a line. If 0 marks a bot, other players have at least 1, as on DarkPlaces
-/// (xonotic/darkplaces, netconn.c). A 0 of a player of unknown kind stays.
-#[cfg(feature = "serve")]
-fn written_ping(player: &Player, bots_have_no_ping: bool) -> i32 {
-    match (player.bot, player.ping) {
-        (Some(true), _) if bots_have_no_ping => 0,
-        (Some(false), ping) if bots_have_no_ping => ping.unwrap_or(1).max(1),
-        (None, None) if bots_have_no_ping => 1,
-        (_, ping) => ping.unwrap_or(0),
-    }
-}
-
 /// A line of Quake 2, with its line feed.
 #[cfg(feature = "serve")]
 pub(super) fn write_quake2_line(player: &Player) -> Vec<u8> {
     let mut line = LineWriter::default();
-    line.put_number(player.score.unwrap_or(0));
-    line.put_number(player.ping.unwrap_or(0).into());
-    line.put_quoted(&quake_text(player.name.as_ref()));
-    line.end();
+    line.put_usual(player, &quake_text(player.name.as_ref()));
     line.bytes
 }
 
@@ -361,22 +338,11 @@ struct LineWriter {
 
 #[cfg(feature = "serve")]
 impl LineWriter {
-    fn put_quake3(&mut self, player: &Player, ping: i32, order: Line) {
-        let score = player.score.unwrap_or(0);
-        let team = player.team.unwrap_or(0).into();
-        // It holds no quote and no line feed.
-        let name = value_of(Form::Quake3, player.name.as_ref());
-        if order != Line::Ping {
-            self.put_number(score);
-        }
-        self.put_number(ping.into());
-        if order == Line::ScorePingTeam {
-            self.put_number(team);
-        }
-        self.put_quoted(&name);
-        if order == Line::ScorePingNameTeam {
-            self.put_number(team);
-        }
+    /// Score, ping and name.
+    fn put_usual(&mut self, player: &Player, name: &[u8]) {
+        self.put_number(player.score.unwrap_or(0));
+        self.put_number(player.ping.unwrap_or(0).into());
+        self.put_quoted(name);
         self.end();
     }
 

@@ -2,8 +2,7 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::engines::{Challenge, Profile};
-use super::from_status::{field_pairs, put_rules};
+use super::from_status::{info_pairs, put_rules, status_pairs};
 use super::info_line;
 use super::player_lines::write_quake3_lines;
 use super::siblings;
@@ -11,13 +10,13 @@ use super::values::{is_written_as, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::line::TO_CLIENT;
 use super::wire::reply::Reply;
-use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
+use super::wire::request::{Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Form, Wanted};
 use crate::model::{ServerStatus, Text};
 use crate::options::Detail;
 use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
-use crate::service::Service;
+use crate::service::{Format, Service};
 use crate::text::number;
 
 /// Longest pair of `clients`, in bytes.
@@ -77,12 +76,12 @@ pub(crate) fn respond_from_templates(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let profile = Profile::of_format(context.service.format);
-    if profile.form != Form::Quake3 {
-        return sibling_reply(&request.command, profile.form, context);
+    match context.service.format {
+        Format::Quake2 => return sibling_reply(&request.command, Form::Quake2, context),
+        Format::QuakeWorld => return sibling_reply(&request.command, Form::QuakeWorld, context),
+        _ => {}
     }
-    let has_direction_byte = request.direction_byte || profile.written.direction_byte;
-    let fifth_byte = has_direction_byte.then_some(TO_CLIENT);
+    let fifth_byte = request.direction_byte.then_some(TO_CLIENT);
     let (detail, challenge) = match request.command {
         Command::GetInfo { challenge } => (Detail::Short, challenge),
         Command::GetStatus { challenge } => (Detail::Full, challenge),
@@ -90,7 +89,6 @@ pub(crate) fn respond_from_templates(
             return challenge_reply(client, game, fifth_byte, context);
         }
         Command::Connect(_) => return connect_reply(fifth_byte, context),
-        Command::Info { protocol } => return info_line_reply(protocol, context),
         _ => return None,
     };
     let challenge = challenge.unwrap_or_default();
@@ -120,7 +118,7 @@ fn sibling_reply(
 ) -> Option<TemplateReply> {
     match *command {
         Command::Status { flags } => sibling_status_reply(flags, form, context),
-        Command::Info { protocol } => info_line_reply(protocol, context),
+        Command::Info { protocol } if form == Form::Quake2 => info_line_reply(protocol, context),
         Command::ShortPing if form == Form::QuakeWorld => acknowledgement(context),
         _ => None,
     }
@@ -139,23 +137,21 @@ fn sibling_status_reply(
     };
     let kind = ReplyKind::SiblingStatus(wanted);
     let template = context.template(kind, |context, template| {
-        siblings::encode(wanted, context.status, context.service, template);
+        siblings::encode(form, wanted, context.status, context.service, template);
     });
     TemplateReply::new(template, Patch::NONE)
 }
 
-/// The reply to `info` of Quake 2 and Warsow.
+/// The reply to `info` of Quake 2.
 fn info_line_reply(protocol: &[u8], context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
     let own = context.status.protocol_version;
     let own = own.unwrap_or(context.service.protocol_version);
     let is_known_version = number::number(protocol) == Some(own);
     let kind = ReplyKind::InfoLine { is_known_version };
     let template = context.template(kind, |context, template| {
-        let profile = Profile::of_format(context.service.format);
-        if let Some(line) = info_line::encode(is_known_version, context.status, profile) {
-            template.begin();
-            template.bytes.extend_from_slice(&line);
-        }
+        template.begin();
+        let line = info_line::encode(is_known_version, context.status);
+        template.bytes.extend_from_slice(&line);
     });
     TemplateReply::new(template, Patch::NONE)
 }
@@ -198,7 +194,7 @@ fn encode(
     };
     let body = match detail {
         Detail::Short => Body {
-            info: field_pairs(detail, status, service, space.info).info.bytes,
+            info: info_pairs(status, service, space.info).bytes,
             lines: None,
         },
         Detail::Full => status_body(space, context),
@@ -250,12 +246,10 @@ struct Body {
 /// 4. The rules that fit.
 fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let (status, service) = (context.status, context.service);
-    let profile = Profile::of_format(service.format);
-    let mut lines = write_quake3_lines(&status.players, profile, service.max_reply);
+    let mut lines = write_quake3_lines(&status.players, service.max_reply);
 
     let space_for_fields = space.info.saturating_sub(MAX_CLIENTS);
-    let mut fields = field_pairs(Detail::Full, status, service, space_for_fields);
-    let info = &mut fields.info;
+    let mut info = status_pairs(status, service, space_for_fields);
 
     let length_with_count = info.bytes.len().saturating_add(MAX_CLIENTS);
     let lists_all = lines.len() <= space.for_lines(length_with_count);
@@ -277,9 +271,9 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     lines.truncate(fitting);
 
     let space_with_rules = space.for_info(lines.len());
-    put_rules(&mut fields, status, Form::Quake3, space_with_rules);
+    put_rules(&mut info, status, Form::Quake3, space_with_rules);
     Body {
-        info: fields.info.bytes,
+        info: info.bytes,
         lines: has_needed_count.then_some(lines),
     }
 }
@@ -329,15 +323,14 @@ fn length_of_whole_lines(lines: &[u8], space: usize) -> usize {
 ///     panic!()
 /// };
 ///
-/// assert!(verify_challenge(challenge, &Service::new(Format::Quake3), &client));
+/// assert!(verify_challenge(challenge, &client));
 /// let mut stranger = client;
 /// stranger.address.set_port(5001);
-/// assert!(!verify_challenge(challenge, &Service::new(Format::Quake3), &stranger));
+/// assert!(!verify_challenge(challenge, &stranger));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Requester) -> bool {
-    let form = Profile::of_format(service.format).written.challenge;
-    let matches = |token| challenge_text(form, token).bytes() == challenge;
+pub fn verify_challenge(challenge: &[u8], requester: &Requester) -> bool {
+    let matches = |token| challenge_text(token).bytes() == challenge;
     requester
         .tokens
         .valid(requester.now, requester.address, PURPOSE)
@@ -350,7 +343,7 @@ pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Request
 pub(crate) enum ReplyKind {
     /// A status of Quake 2 or QuakeWorld.
     SiblingStatus(Wanted),
-    /// A line about a server of Quake 2 or Warsow.
+    /// A line about a server of Quake 2.
     InfoLine {
         is_known_version: bool,
     },
@@ -380,10 +373,7 @@ fn challenge_reply(
     fifth_byte: Option<u8>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let form = Profile::of_format(context.service.format).written.challenge;
-    let is_of_id = form == Challenge::Response;
     if let (Some(own), Some(game)) = (&context.status.game, game)
-        && is_of_id
         && !is_written_as(own, game)
     {
         return game_mismatch_reply(own, fifth_byte, context);
@@ -392,21 +382,18 @@ fn challenge_reply(
     let protocol_version = own_protocol.unwrap_or(context.service.protocol_version);
     let protocol = decimal(protocol_version.into());
     let client_number: Option<i32> = client.and_then(number::number);
-    let quoted = match client_number {
-        Some(number) if is_of_id => Some(decimal(number.into())),
-        _ => None,
-    };
+    let quoted = client_number.map(|number| decimal(number.into()));
     let requester = context.requester;
     let token = requester
         .tokens
         .issue(requester.now, requester.address, PURPOSE);
-    let challenge = challenge_text(form, token);
+    let challenge = challenge_text(token);
     let reply = Reply::Challenge {
-        dark_places: !is_of_id,
+        dark_places: false,
         challenge: challenge.bytes(),
         client: quoted.as_ref().map(Patch::bytes),
         protocol: quoted.is_some().then(|| protocol.bytes()),
-        extra: (form == Challenge::Characters).then_some(b""),
+        extra: None,
     };
     // Each client gets another reply: an empty template, and all bytes as the patch.
     let template = context.template(ReplyKind::Challenge, |_, template| template.begin());
@@ -441,14 +428,10 @@ fn connect_reply(
     fifth_byte: Option<u8>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let form = Profile::of_format(context.service.format).written.challenge;
     let text = b"This server takes no players, it answers queries.\n";
-    let reply = match form {
-        Challenge::Number | Challenge::Characters => Reply::Rejected { text },
-        Challenge::Response => Reply::Print {
-            dark_places: false,
-            text,
-        },
+    let reply = Reply::Print {
+        dark_places: false,
+        text,
     };
     let template = context.template(ReplyKind::NoPlayers { fifth_byte }, |_, template| {
         template.begin();
@@ -457,15 +440,10 @@ fn connect_reply(
     TemplateReply::new(template, Patch::NONE)
 }
 
-/// A token as the engines write challenges: a signed number of 32 bits, or eleven characters.
-fn challenge_text(form: Challenge, token: u64) -> Patch {
+/// A token as id's engine writes challenges: a signed number of 32 bits.
+fn challenge_text(token: u64) -> Patch {
     let [a, b, c, d, ..] = token.to_le_bytes();
-    Patch::new(|out| match form {
-        Challenge::Characters => out.put_slice(&request::challenge(token)),
-        Challenge::Response | Challenge::Number => {
-            number::put(i32::from_le_bytes([a, b, c, d]).into(), out);
-        }
-    })
+    decimal(i32::from_le_bytes([a, b, c, d]).into())
 }
 
 #[cfg(test)]
@@ -612,8 +590,7 @@ mod tests {
         let token = requester()
             .tokens
             .issue(Instant::now(), requester().address, PURPOSE);
-        let number =
-            String::from_utf8(challenge_text(Challenge::Response, token).bytes().to_vec()).unwrap();
+        let number = String::from_utf8(challenge_text(token).bytes().to_vec()).unwrap();
         let ours = Some(&b"12345"[..]);
         assert_eq!(get(None, None), format!("challengeResponse {number}"));
         assert_eq!(
@@ -654,16 +631,13 @@ mod tests {
                 .now
                 .checked_add(Duration::from_secs(seconds))
                 .unwrap();
-            verify_challenge(challenge, &service, &Requester { now, ..client })
+            verify_challenge(challenge, &Requester { now, ..client })
         };
         assert!(valid_after(0) && valid_after(15) && !valid_after(30));
-        assert!(
-            !verify_challenge(b"0", &service, &client) && !verify_challenge(b"", &service, &client)
-        );
+        assert!(!verify_challenge(b"0", &client) && !verify_challenge(b"", &client));
         let address = "192.0.2.2:5000".parse().unwrap();
         assert!(!verify_challenge(
             challenge,
-            &service,
             &Requester { address, ..client }
         ));
     }

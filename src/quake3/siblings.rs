@@ -1,14 +1,13 @@
 //! The server's side of `status`: replies as servers of Quake 2 and QuakeWorld write them.
 
-use super::engines::Profile;
-use super::from_status::{field_pairs, put_rules};
+use super::from_status::{put_rules, quake_world_pairs, quake2_pairs};
 use super::player_lines::{is_spectator, write_quake_world_line, write_quake2_line};
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
 use crate::model::{Player, ServerStatus};
 use crate::options::Detail;
 use crate::reply::Template;
-use crate::service::{Format, Service};
+use crate::service::Service;
 
 /// Longest infostring of both families, in bytes (`MAX_INFO_STRING` and `MAX_SERVERINFO_STRING`
 /// less the NUL).
@@ -16,28 +15,27 @@ const MAX_INFO: usize = 511;
 
 /// Writes the reply to `status`; nothing if [`Service::max_reply`] leaves no space for one.
 pub(super) fn encode(
+    form: Form,
     wanted: Wanted,
     status: &ServerStatus,
     service: &Service,
     template: &mut Template,
 ) {
-    let profile = Profile::of_format(service.format);
-    let is_quake_world = profile.form == Form::QuakeWorld;
-    let Some(space) = service.max_reply.checked_sub(framing(service.format)) else {
+    let Some(space) = service.max_reply.checked_sub(framing(form)) else {
         return;
     };
     // The line feed after the infostring.
     let space = space.saturating_sub(1).min(MAX_INFO);
     let mut text = Vec::new();
     if wanted.has(Wanted::INFO) {
-        let Some(info) = infostring(profile.form, status, service, space) else {
+        let Some(info) = infostring(form, status, service, space) else {
             return;
         };
         text = info;
     }
     text.push(b'\n');
-    let lines = lines(status, profile.form, wanted);
-    if is_quake_world {
+    let lines = lines(status, form, wanted);
+    if form == Form::QuakeWorld {
         put_parts(text, lines, service, template);
     } else {
         put_whole(text, lines, service, template);
@@ -45,17 +43,17 @@ pub(super) fn encode(
 }
 
 /// The bytes of a datagram in addition to its text.
-fn framing(format: Format) -> usize {
+fn framing(form: Form) -> usize {
     let mut head = Vec::new();
-    put_status_head(format, &mut head);
-    let has_nul = Profile::of_format(format).form == Form::QuakeWorld;
+    put_status_head(form, &mut head);
+    let has_nul = form == Form::QuakeWorld;
     head.len().saturating_add(has_nul.into())
 }
 
 /// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,
 /// so that clients can see that lines are missing.
 fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
-    let space = service.max_reply.saturating_sub(framing(service.format));
+    let space = service.max_reply.saturating_sub(framing(Form::Quake2));
     let space = space.min(MAX_STATUS);
     for line in lines {
         if text.len().saturating_add(line.len()) > space {
@@ -65,7 +63,7 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
         text.extend_from_slice(&line);
     }
     template.begin();
-    put_status_head(service.format, &mut template.bytes);
+    put_status_head(Form::Quake2, &mut template.bytes);
     template.bytes.extend_from_slice(&text);
 }
 
@@ -74,7 +72,7 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
 /// datagram as the last one if another piece would fit into it. Lines beyond the longest reply are
 /// left out, and then also the last line feed.
 fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
-    let framing = framing(service.format);
+    let framing = framing(Form::QuakeWorld);
     // The bytes of the datagrams before the current one.
     let mut before = 0_usize;
     for line in lines {
@@ -87,26 +85,25 @@ fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
         }
         for piece in line.chunks(MAX_PIECE) {
             if text.len().saturating_add(piece.len()) > MAX_PART {
-                put_part(&text, service.format, template);
+                put_part(&text, template);
                 before = before.saturating_add(text.len()).saturating_add(framing);
                 text.clear();
             }
             text.extend_from_slice(piece);
         }
     }
-    put_part(&text, service.format, template);
+    put_part(&text, template);
 }
 
 /// Writes one datagram of a reply of QuakeWorld.
-fn put_part(text: &[u8], format: Format, template: &mut Template) {
+fn put_part(text: &[u8], template: &mut Template) {
     template.begin();
-    put_status_head(format, &mut template.bytes);
+    put_status_head(Form::QuakeWorld, &mut template.bytes);
     template.bytes.extend_from_slice(text);
     template.bytes.push(0);
 }
 
-fn put_status_head(format: Format, out: &mut Vec<u8>) {
-    let form = Profile::of_format(format).form;
+fn put_status_head(form: Form, out: &mut Vec<u8>) {
     let detail = Detail::Full;
     put_head(Word { form, detail }, None, out);
 }
@@ -122,9 +119,11 @@ fn infostring(
     service: &Service,
     space: usize,
 ) -> Option<Vec<u8>> {
-    let mut fields = field_pairs(Detail::Full, status, service, space);
-    put_rules(&mut fields, status, form, space);
-    let mut info = fields.info;
+    let mut info = match form {
+        Form::QuakeWorld => quake_world_pairs(status, space),
+        _ => quake2_pairs(status, service, space),
+    };
+    put_rules(&mut info, status, form, space);
     if info.bytes.is_empty() {
         info.put(b"hostname", b"").ok()?;
     }

@@ -1,13 +1,9 @@
-//! Teams and their scores: how each format is read, and how the server side writes it.
+//! Teams and their scores, in each format.
 
 use bytes::Bytes;
 
-#[cfg(feature = "serve")]
-use super::engines::WrittenTeams;
 use super::engines::{MATCH_SCORE_TEAMS, QCSTATUS_TEAMS, RED_AND_BLUE};
 use super::keys::{Key, Known};
-#[cfg(feature = "serve")]
-use super::values::text;
 use crate::model::{Rules, Style, Team, Text};
 use crate::text::number;
 
@@ -39,22 +35,6 @@ pub(super) fn read_teams(
     teams
 }
 
-/// Writes the scores of the teams, if they have keys of their own.
-#[cfg(feature = "serve")]
-pub(super) fn write_teams(written: WrittenTeams, teams: &[Team], mut put: impl FnMut(Key, &[u8])) {
-    match written {
-        WrittenTeams::RedAndBlue => {
-            for keys in &RED_AND_BLUE {
-                if let (Some(key), Some(score)) = (keys.scores.first(), score_of(teams, keys.id)) {
-                    put(*key, score.to_string().as_bytes());
-                }
-            }
-        }
-        WrittenTeams::MatchScore => put(Key::MatchScore, &write_match_score(teams)),
-        WrittenTeams::Qcstatus | WrittenTeams::None => {}
-    }
-}
-
 /// A team with this number.
 fn new_team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
     Team {
@@ -63,17 +43,6 @@ fn new_team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
         score,
         extra: Rules::default(),
     }
-}
-
-/// The score of the team with this number.
-#[cfg(feature = "serve")]
-fn score_of(teams: &[Team], id: i32) -> Option<i64> {
-    team(teams, id)?.score
-}
-
-#[cfg(feature = "serve")]
-fn team(teams: &[Team], id: i32) -> Option<&Team> {
-    teams.iter().find(|team| team.id == Some(id))
 }
 
 /// The mark of the score that decides, in a `qcstatus`.
@@ -122,38 +91,6 @@ fn qcstatus_teams() -> impl Iterator<Item = (i32, i32)> {
     (1..).zip(QCSTATUS_TEAMS)
 }
 
-/// A `qcstatus` of the type of match, the game's version and the teams' scores.
-#[cfg(feature = "serve")]
-pub(super) fn write_qcstatus(game_type: &Text, version: Option<&Text>, teams: &[Team]) -> Vec<u8> {
-    let mut status = text(game_type);
-    let version = version.map(text).unwrap_or_default();
-    if !version.is_empty() {
-        status.push(b':');
-        status.extend_from_slice(&version);
-    }
-    let name = [b"score", DECIDES].concat();
-    status.extend_from_slice(b"::");
-    status.extend_from_slice(&name);
-    let scored = qcstatus_teams().filter_map(|(id, number)| {
-        let score = score_of(teams, id)?;
-        Some(format!(":{number}:{score}"))
-    });
-    let scored: String = scored.collect();
-    if !scored.is_empty() {
-        status.push(b':');
-        status.extend_from_slice(&name);
-        status.extend_from_slice(scored.as_bytes());
-    }
-    status
-}
-
-/// Whether clients read the scores of these teams from this `qcstatus`.
-#[cfg(feature = "serve")]
-pub(super) fn has_scores_of(status: &[u8], teams: &[Team]) -> bool {
-    let read = read_qcstatus_teams(status);
-    qcstatus_teams().all(|(id, _)| score_of(&read, id) == score_of(teams, id))
-}
-
 /// The teams of a `g_match_score`, such as ` ALPHA: 3 BETA: 14`. `bytes`: the memory that names
 /// share.
 fn read_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
@@ -179,28 +116,6 @@ fn read_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
         name = next_name.trim_ascii();
     }
     teams
-}
-
-/// A `g_match_score`, up to the first team that lacks its name or score.
-#[cfg(feature = "serve")]
-fn write_match_score(teams: &[Team]) -> Vec<u8> {
-    let mut scores = Vec::new();
-    for id in MATCH_SCORE_TEAMS {
-        let Some(Team {
-            name: Some(name),
-            score: Some(score),
-            ..
-        }) = team(teams, id)
-        else {
-            break;
-        };
-        let name = text(name).into_iter();
-        let without_colons = name.map(|byte| if byte == b':' { b' ' } else { byte });
-        scores.push(b' ');
-        scores.extend(without_colons);
-        scores.extend_from_slice(format!(": {score}").as_bytes());
-    }
-    scores
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! Converts an answer into a [`ServerStatus`]. The engine's row has the meaning of each key.
 
 use super::answer::Answer;
-use super::engines::{Clients, Limit, Match, Profile};
-use super::keys::{Key, Keys, Known};
+use super::engines::{
+    ANTI_CHEAT, Clients, DEDICATED, Limit, Match, PEOPLE, PRIVATE_SLOTS, PROTOCOL, Profile,
+    TIME_LIMIT,
+};
+use super::keys::{Key, Known};
 use super::names::GameNames;
 use super::player_lines::Lines;
 use super::teams::{read_qcstatus_type, read_teams};
@@ -40,21 +43,21 @@ impl ToStatus for Answer {
         };
         let names = GameNames::read(&known, profile);
         ServerStatus {
-            name: reader.text(&profile.server_name),
-            map: reader.text(&profile.map),
+            name: reader.text(profile.server_name),
+            map: reader.text(profile.map),
             game: names.game.map(|name| reader.text_of(name)),
             mod_name: names.modification.map(|name| reader.text_of(name)),
             game_type: reader.game_type(),
-            version: reader.text(&profile.version),
-            protocol_version: reader.value(&profile.protocol).and_then(number::leading),
+            version: reader.text(profile.version),
+            protocol_version: reader.value(PROTOCOL).and_then(number::leading),
             password: reader.password(),
-            dedicated: reader.value(&profile.dedicated).and_then(number::boolean),
-            anti_cheat: number::any(known.values(profile.anti_cheat.read)),
+            dedicated: reader.value(DEDICATED).and_then(number::boolean),
+            anti_cheat: number::any(known.values(ANTI_CHEAT)),
             player_count,
             bot_count,
             max_players: reader.max_players(),
-            private_slots: reader.count(&profile.private_slots),
-            time_limit: reader.value(&profile.time_limit).and_then(number::minutes),
+            private_slots: reader.count(PRIVATE_SLOTS),
+            time_limit: reader.value(TIME_LIMIT).and_then(number::minutes),
             score_limit: reader.score_limit(),
             players: players.into(),
             teams: read_teams(&known, reader.is_of_teams(), self.raw(), reader.style),
@@ -81,7 +84,7 @@ impl<'a> Reader<'a> {
     fn new(answer: &'a Answer, known: &'a Known<'a>) -> Self {
         let profile = Profile::of_reply(answer.form(), known);
         let charset = answer.charset.unwrap_or(profile.charset);
-        let match_number = known.first_filled(profile.match_number.read);
+        let match_number = known.first_filled(profile.match_number);
         Self {
             answer,
             known,
@@ -96,15 +99,15 @@ impl<'a> Reader<'a> {
     }
 
     /// The first value of these keys that is not empty.
-    fn value(&self, keys: &Keys) -> Option<&'a [u8]> {
-        self.known.first_filled(keys.read)
+    fn value(&self, keys: &[Key]) -> Option<&'a [u8]> {
+        self.known.first_filled(keys)
     }
 
-    fn text(&self, keys: &Keys) -> Option<Text> {
+    fn text(&self, keys: &[Key]) -> Option<Text> {
         Some(self.text_of(self.value(keys)?))
     }
 
-    fn count(&self, keys: &Keys) -> Option<u32> {
+    fn count(&self, keys: &[Key]) -> Option<u32> {
         self.value(keys).and_then(number::number)
     }
 
@@ -125,7 +128,7 @@ impl<'a> Reader<'a> {
         match self.profile.clients {
             Clients::Everyone => self.clients(),
             Clients::People => {
-                let bots = self.count(&self.profile.bots).unwrap_or(0);
+                let bots = self.count(self.profile.bots).unwrap_or(0);
                 self.clients()?.checked_add(bots)
             }
             Clients::LeftOutAtZero(others) => {
@@ -146,7 +149,7 @@ impl<'a> Reader<'a> {
     /// The server's own number of bots, or all players minus the people, or the lines that are
     /// marked as bots.
     fn bot_count(&self, player_count: Option<u32>, lines: &Lines) -> Option<u32> {
-        let counted = match self.value(&self.profile.bots) {
+        let counted = match self.value(self.profile.bots) {
             Some(bots) => number::number(bots),
             None if self.has_no_bots() => Some(0),
             None => self.bots_besides_people(player_count),
@@ -165,22 +168,22 @@ impl<'a> Reader<'a> {
     }
 
     fn bots_besides_people(&self, player_count: Option<u32>) -> Option<u32> {
-        let people = self.count(&self.profile.people)?;
+        let people = self.count(PEOPLE)?;
         player_count?.checked_sub(people)
     }
 
     fn max_players(&self) -> Option<u32> {
-        let slots = self.count(&self.profile.slots)?;
+        let slots = self.count(self.profile.slots)?;
         if self.profile.counts_private_slots(self.answer.detail()) {
             return Some(slots);
         }
-        let private_slots = self.count(&self.profile.private_slots);
+        let private_slots = self.count(PRIVATE_SLOTS);
         slots.checked_add(private_slots.unwrap_or(0))
     }
 
     fn password(&self) -> Option<bool> {
         let password = self.profile.password;
-        if let Some(value) = self.value(&password.keys) {
+        if let Some(value) = self.value(password.keys) {
             return password.is_needed(value);
         }
         let is_left_out = password.left_out_if_none.include(self.answer.detail());
@@ -202,9 +205,9 @@ impl<'a> Reader<'a> {
     /// The server's words, else the game's words for the number, else the number, else the first
     /// word of `qcstatus`.
     fn game_type(&self) -> Option<Text> {
-        self.text(&self.profile.match_words)
+        self.text(self.profile.match_words)
             .or_else(|| self.words_of_number())
-            .or_else(|| self.text(&self.profile.match_number))
+            .or_else(|| self.text(self.profile.match_number))
             .or_else(|| self.word_of_qcstatus())
     }
 
@@ -223,7 +226,7 @@ impl<'a> Reader<'a> {
 
     fn score_limit(&self) -> Option<i64> {
         let limit = self
-            .value(&self.profile.score_limit)
+            .value(self.profile.score_limit)
             .or_else(|| self.known.get(self.limit_key()?));
         limit.and_then(number::integer)
     }

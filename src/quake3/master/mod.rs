@@ -49,6 +49,7 @@
 //! A client uses [`Quake3List`](crate::lists::Quake3List), a game server
 //! [`Announcer`](crate::serve::Announcer), and a master [`Master`].
 
+mod heartbeats;
 mod options;
 mod outbox;
 mod registry;

@@ -1,5 +1,6 @@
 //! The lists that are being sent: with a limited rate and number, and written datagram by datagram.
 
+use super::heartbeats::{HEARTBEATS, ListRule};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -8,7 +9,6 @@ use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, to_name};
 use crate::address::Prefix;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::model::status::Occupancy;
-use crate::quake3::engines::{HEARTBEATS, ListRule};
 use crate::quake3::wire::list::{Addresses, GetServers, MAX_PART, put_part};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
@@ -142,7 +142,7 @@ impl List {
 impl ListRule {
     /// The rule for the lists of a game.
     fn of_game(game: Name) -> Self {
-        for heartbeat in HEARTBEATS {
+        for heartbeat in &HEARTBEATS {
             let known = heartbeat.game.map(str::as_bytes);
             if known.and_then(to_name) == Some(game) {
                 return heartbeat.list;

@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use super::heartbeats::{HEARTBEATS, Heartbeat};
 use crate::address::{Prefix, network};
 use crate::error::AnnounceError;
 use crate::model::ServerStatus;
 use crate::model::status::Occupancy;
-use crate::options::Detail;
-use crate::quake3::engines::{HEARTBEATS, Heartbeat, Profile};
-use crate::quake3::from_status::field_pairs;
+use crate::quake3::from_status::info_pairs;
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
 use crate::service::Service;
@@ -160,7 +159,7 @@ pub(super) struct Tag<'a> {
     pub(super) index: u16,
     /// Its game. With one, the infostring need not name the game.
     pub(super) game: Option<&'a str>,
-    /// The heartbeat of an engine's row, unless the tag is the caller's own.
+    /// The known heartbeat, unless the tag is the caller's own.
     pub(super) heartbeat: Option<&'static Heartbeat>,
 }
 
@@ -205,9 +204,9 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// Every known tag with its number: those of the rows, and the caller's own.
+/// Every known tag with its number, and the caller's own.
 pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
-    let known = (0..).zip(HEARTBEATS);
+    let known = (0..).zip(&HEARTBEATS);
     let known = known.map(|(index, heartbeat)| Tag::known(index, heartbeat));
     let first = u16::try_from(HEARTBEATS.len()).unwrap_or(u16::MAX);
     let own = (first..).zip(own);
@@ -269,7 +268,9 @@ impl Description {
             word.ok_or(AnnounceError::NotOneWord { key, field })
         };
         let game = tag.game(info.get("gamename"))?;
-        let may_lack_clients = tag.heartbeat.is_some_and(Profile::may_lack_clients);
+        let may_lack_clients = tag
+            .heartbeat
+            .is_some_and(|known| known.lacks_clients_if_empty);
         let players = match count("clients") {
             Some(players) => players,
             None if may_lack_clients => 0,
@@ -325,7 +326,7 @@ pub(crate) fn check_status(
     service: &Service,
 ) -> Result<Occupancy, AnnounceError> {
     let space = service.max_reply.min(MAX_INFO_STRING).saturating_sub(HEAD);
-    let info = field_pairs(Detail::Short, status, service, space).info;
+    let info = info_pairs(status, service, space);
     let known = tags(&[]).find(|known| known.text == tag);
     let unknown = Tag {
         text: tag,

@@ -72,7 +72,7 @@ impl GameServer {
         if info.get("protocol") != Some(b"71") {
             return refuse("Server uses protocol version 71 (yours is 0).\n");
         }
-        if !queryport::quake3::verify_challenge(challenge, &self.service, &self.requester) {
+        if !queryport::quake3::verify_challenge(challenge, &self.requester) {
             return refuse("No or bad challenge for your address.\n");
         }
         if !self.connected.contains(&from) {

@@ -299,7 +299,6 @@ fn signed_commands_over_a_bad_link() {
                 assert!(signed.verify(&Password::new("secret")));
                 assert!(queryport::quake3::verify_challenge(
                     signed.nonce(),
-                    &service,
                     &requester
                 ));
                 runs += 1;

@@ -113,9 +113,9 @@ fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
         panic!()
     };
     assert_eq!(quoted, Some(&b"12345"[..]));
-    assert!(verify_challenge(challenge, &service, &client));
+    assert!(verify_challenge(challenge, &client));
     let stranger = requester("192.0.2.1:5001");
-    assert!(!verify_challenge(challenge, &service, &stranger));
+    assert!(!verify_challenge(challenge, &stranger));
 }
 
 /// As ioquake3 writes it: a number, then the client's number and the protocol

@@ -44,7 +44,7 @@ pub fn request(data: &[u8]) {
         if let Command::GetChallenge { .. } = request.command {
             let reply = Reply::parse(&reply).expect("our replies are replies");
             if let Reply::Challenge { challenge, .. } = reply {
-                assert!(verify_challenge(challenge, &service, &requester));
+                assert!(verify_challenge(challenge, &requester));
             }
             continue;
         }
