@@ -290,7 +290,7 @@ fn engine(status: &ServerStatus) -> Option<&'static Profile> {
     if let Some(number) = &number {
         known.insert(b"protocol", number.as_bytes());
     }
-    Profile::of_unknown_form(&known)
+    Profile::of_unknown_family(&known)
 }
 
 impl Mark {

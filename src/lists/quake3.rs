@@ -16,7 +16,7 @@ use crate::address::{Scope, canonical};
 use crate::error::{EncodeError, ListError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
-use crate::quake3::Form as Family;
+use crate::quake3::Family;
 use crate::quake3::wire::list::{GetServers, ListPart, MAX_PART, Numbering};
 use crate::quake3::wire::request::{Command, Request};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
@@ -309,7 +309,7 @@ impl Conversation for Quake3List {
             Ok(part) => part,
             Err(error) => return Verdict::Rejected(error),
         };
-        let is_requested = part.form == self.form && part.extended == self.extended;
+        let is_requested = part.family == self.form && part.extended == self.extended;
         if !is_requested {
             let kind = ParseErrorKind::Unexpected("the list that was asked for");
             return Verdict::Rejected(ParseError::new(kind, 4));

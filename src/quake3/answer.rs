@@ -7,7 +7,7 @@ use super::keys::Known;
 use super::reassembly::{Added, Parts};
 use super::wire::player::{PlayerLine, is_other_line};
 use super::wire::response::{Layout, Response};
-use super::wire::siblings::Form;
+use super::wire::siblings::Family;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
@@ -101,9 +101,9 @@ impl Answer {
         })
     }
 
-    /// The form of the reply.
-    pub const fn form(&self) -> Form {
-        self.layout.form
+    /// The family of the reply.
+    pub const fn family(&self) -> Family {
+        self.layout.family
     }
 
     /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse`
@@ -156,7 +156,7 @@ impl Answer {
     /// server counts. The end of a QuakeWorld reply counts as missing if another datagram could
     /// follow the last one.
     pub fn completeness(&self) -> Completeness {
-        self.completeness_with(|line| PlayerLine::is_one(self.form(), line))
+        self.completeness_with(|line| PlayerLine::is_one(self.family(), line))
     }
 
     /// The completeness. `read_player` is called with each line, and returns whether it is a
@@ -170,7 +170,7 @@ impl Answer {
             if read_player(line) {
                 lines.players = lines.players.saturating_add(1);
             } else {
-                lines.has_odd_line |= !is_other_line(self.form(), line);
+                lines.has_odd_line |= !is_other_line(self.family(), line);
             }
         }
         let info = self.response().info();
@@ -208,7 +208,7 @@ impl Answer {
     /// The server's count of players.
     fn counted_players(&self) -> Option<usize> {
         // No key of Quake 2 and QuakeWorld counts the players.
-        if self.form() != Form::Quake3 {
+        if self.family() != Family::Quake3 {
             return None;
         }
         let is_count = |(key, value): &(&[u8], &[u8])| {
@@ -223,11 +223,11 @@ impl Answer {
     fn may_lack_lines(&self, listed: usize) -> bool {
         let length = self.response().text().len();
         // A longer reply of QuakeWorld goes on in the next datagram.
-        if self.form() == Form::QuakeWorld || length <= NEVER_FULL {
+        if self.family() == Family::QuakeWorld || length <= NEVER_FULL {
             return false;
         }
         let known: Known<'_> = self.rules().collect();
-        let profile = Profile::of_reply(self.form(), &known);
+        let profile = Profile::of_reply(self.family(), &known);
         if !profile.limits.may_cut_after(length) {
             return false;
         }
@@ -237,7 +237,7 @@ impl Answer {
 
     /// Whether another datagram can belong to the reply, or a part of it belongs to another one.
     fn may_go_on(&self) -> bool {
-        self.form() == Form::QuakeWorld && (self.has_open_end || self.has_client_twice())
+        self.family() == Family::QuakeWorld && (self.has_open_end || self.has_client_twice())
     }
 
     /// Whether two lines of a joined QuakeWorld reply have the number of one client: the datagrams

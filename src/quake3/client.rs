@@ -11,7 +11,7 @@ use super::reassembly::{Added, Parts};
 use super::wire::line;
 use super::wire::request::{self, Command, Request};
 use super::wire::response::{Response, command_word};
-use super::wire::siblings::Form;
+use super::wire::siblings::Family;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::model::Verification;
@@ -125,7 +125,9 @@ impl StatusQuery {
     /// The verdict on a datagram that is not of QuakeWorld.
     fn accept_quake2(&self, datagram: Bytes) -> Verdict<Answer> {
         match Answer::read(datagram, &self.options.limits) {
-            Ok(answer) if answer.form() == Form::Quake2 => Verdict::Done(self.with_charset(answer)),
+            Ok(answer) if answer.family() == Family::Quake2 => {
+                Verdict::Done(self.with_charset(answer))
+            }
             Ok(_) => Verdict::Rejected(unexpected("print or n")),
             Err(error) => Verdict::Rejected(error),
         }
@@ -154,7 +156,7 @@ impl StatusQuery {
     fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
         let response = Response::parse(datagram, &self.options.limits)?;
         let asked = self.options.detail;
-        if response.form() != Form::Quake3 {
+        if response.family() != Family::Quake3 {
             return Err(unexpected(command_word(asked)));
         }
         let verification = self.verify(&response)?;

@@ -6,7 +6,7 @@
 use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
 
 use super::keys::{Key, Known};
-use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS};
+use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS};
 use crate::model::{Charset, Colours, Style};
 use crate::options::Detail;
 use crate::text::number;
@@ -22,8 +22,8 @@ pub(crate) struct Profile {
     /// The id of the engine's own game; `None` if others run on it too.
     #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
     pub(crate) game: Option<&'static str>,
-    /// The form of its replies.
-    pub(crate) form: Form,
+    /// The family of its replies.
+    pub(crate) family: Family,
     /// The lengths at which a status has no space for another player line.
     pub(crate) limits: TextLimits,
     /// The character set of texts.
@@ -359,29 +359,29 @@ impl Profile {
     }
 
     /// The engine of a reply in this form and with these keys.
-    pub(crate) fn of_reply(form: Form, known: &Known<'_>) -> &'static Self {
-        let fitting = match form {
-            Form::Quake3 => first_fitting(ALL.iter(), known),
-            Form::Quake2 | Form::QuakeWorld => {
-                let profiles = SIBLINGS.iter().filter(|profile| profile.form == form);
+    pub(crate) fn of_reply(family: Family, known: &Known<'_>) -> &'static Self {
+        let fitting = match family {
+            Family::Quake3 => first_fitting(ALL.iter(), known),
+            Family::Quake2 | Family::QuakeWorld => {
+                let profiles = SIBLINGS.iter().filter(|profile| profile.family == family);
                 first_fitting(profiles, known)
             }
         };
-        fitting.unwrap_or_else(|| Self::of_form(form))
+        fitting.unwrap_or_else(|| Self::of_family(family))
     }
 
-    /// The row for a server when only the form of its replies is known.
-    pub(crate) const fn of_form(form: Form) -> &'static Self {
-        match form {
-            Form::Quake3 => &DEFAULT,
-            Form::Quake2 => &QUAKE2,
-            Form::QuakeWorld => &QUAKE_WORLD,
+    /// The row for a server when only the family of its replies is known.
+    pub(crate) const fn of_family(family: Family) -> &'static Self {
+        match family {
+            Family::Quake3 => &DEFAULT,
+            Family::Quake2 => &QUAKE2,
+            Family::QuakeWorld => &QUAKE_WORLD,
         }
     }
 
     /// The engine of a status whose form is unknown; `None` if no mark identifies it.
     #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
-    pub(crate) fn of_unknown_form(known: &Known<'_>) -> Option<&'static Self> {
+    pub(crate) fn of_unknown_family(known: &Known<'_>) -> Option<&'static Self> {
         first_fitting(Self::all(), known)
     }
 
@@ -471,7 +471,7 @@ pub(crate) const DEFAULT: Profile = Profile {
     name: "unknown",
     signatures: &[],
     game: None,
-    form: Form::Quake3,
+    family: Family::Quake3,
     // Forks of Quake3e have other versions (senposage/Quake3e-urt, code/qcommon/q_shared.h).
     limits: TextLimits {
         lengths: &[QUAKE3E_STATUS, MAX_MSGLEN],
@@ -679,7 +679,7 @@ pub(crate) static SIBLINGS: [Profile; 6] = [
 /// Quake II, Kingpin and others made from its source. Nothing in a reply names the game.
 pub(crate) const QUAKE2: Profile = Profile {
     name: "Quake 2",
-    form: Form::Quake2,
+    family: Family::Quake2,
     limits: TextLimits {
         lengths: &[MAX_STATUS],
         piece: QUAKE3_LINE,
@@ -718,7 +718,7 @@ pub(crate) const ALIEN_ARENA: Profile = Profile {
 /// QuakeWorld: MVDSV and id's own server.
 pub(crate) const QUAKE_WORLD: Profile = Profile {
     name: "QuakeWorld",
-    form: Form::QuakeWorld,
+    family: Family::QuakeWorld,
     // Of a datagram: the text goes on in the next one. id's server has the second limit
     // (id-Software/Quake, QW/server/sv_send.c).
     limits: TextLimits {
@@ -1529,7 +1529,7 @@ mod tests {
 
     fn name_of(info: &str) -> &'static str {
         let known = InfoString::new(info.as_bytes()).iter().collect();
-        Profile::of_reply(Form::Quake3, &known).name
+        Profile::of_reply(Family::Quake3, &known).name
     }
 
     /// Keys as each engine writes them, from its own format strings.
@@ -1756,34 +1756,34 @@ mod tests {
     ];
 
     /// Keys of Quake 2's and QuakeWorld's servers, from their own format strings.
-    const SIBLING_REPLIES: &[(Form, &str, &str)] = &[
+    const SIBLING_REPLIES: &[(Family, &str, &str)] = &[
         (
-            Form::Quake2,
+            Family::Quake2,
             "Quake 2",
             r"\mapname\q2dm1\maxclients\8\hostname\x\version\3.21 Linux",
         ),
         (
-            Form::Quake2,
+            Family::Quake2,
             "Alien Arena",
             r"\mapname\dm-x\maxclients\8\g_teamgame\0\version\7.71",
         ),
         (
-            Form::QuakeWorld,
+            Family::QuakeWorld,
             "QuakeWorld",
             r"\*version\MVDSV 0.36\map\dm4\maxclients\8",
         ),
         (
-            Form::QuakeWorld,
+            Family::QuakeWorld,
             "FTE as QuakeWorld",
             r"\*version\FTE v1.07\map\dm4\maxclients\8",
         ),
         (
-            Form::QuakeWorld,
+            Family::QuakeWorld,
             "QTV",
             r"\*version\QTV 1.15\maxclients\100\hostname\x",
         ),
         (
-            Form::QuakeWorld,
+            Family::QuakeWorld,
             "qwfwd",
             r"\*version\qwfwd 1.30\maxclients\128\hostname\x",
         ),
@@ -1791,9 +1791,9 @@ mod tests {
 
     #[test]
     fn every_sibling_is_recognised_by_its_own_keys() {
-        for (form, name, info) in SIBLING_REPLIES {
+        for (family, name, info) in SIBLING_REPLIES {
             let known = InfoString::new(info.as_bytes()).iter().collect();
-            assert_eq!(Profile::of_reply(*form, &known).name, *name, "{info}");
+            assert_eq!(Profile::of_reply(*family, &known).name, *name, "{info}");
         }
         for profile in &SIBLINGS {
             let is_tested = SIBLING_REPLIES
@@ -1867,7 +1867,7 @@ mod tests {
     fn the_page_of_the_module_agrees_with_the_rows() {
         const PAGE: &str = include_str!("mod.rs");
         for profile in ALL.iter().chain([&DEFAULT]).chain(&SIBLINGS) {
-            let has_info = profile.form == Form::Quake3;
+            let has_info = profile.family == Family::Quake3;
             let clients = match profile.clients {
                 _ if !has_info => "–",
                 Clients::Everyone => "everyone",

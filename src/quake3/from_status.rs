@@ -8,7 +8,7 @@ use super::engines::{ANTI_CHEAT, IOQUAKE3, Limit, Profile, QUAKE_WORLD, QUAKE2};
 use super::keys::Key;
 use super::values::{field_value, is_written_as, rule_value, value_of};
 use super::wire::infostring::{InfoString, InfoStringBuilder};
-use super::wire::siblings::Form;
+use super::wire::siblings::Family;
 use crate::model::{ServerStatus, Text};
 use crate::service::Service;
 use crate::text::number;
@@ -135,7 +135,7 @@ impl<'a> Writer<'a> {
     }
 
     fn put_text(&mut self, key: Key, text: &Option<Text>) {
-        self.put(key, field_value(self.profile.form, text));
+        self.put(key, field_value(self.profile.family, text));
     }
 
     fn put_number(&mut self, key: Key, number: Option<impl ToString>) {
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
     fn rule(&self, keys: &[Key]) -> Option<Vec<u8>> {
         let values = keys
             .iter()
-            .filter_map(|key| rule_value(self.profile.form, self.status, *key));
+            .filter_map(|key| rule_value(self.profile.family, self.status, *key));
         values.into_iter().find(|value| !value.is_empty())
     }
 
@@ -169,7 +169,7 @@ impl<'a> Writer<'a> {
 
     /// Writes the type of match: its number, or its words if no number is known.
     fn put_match_type(&mut self, key: Key) {
-        let words = field_value(self.profile.form, &self.status.game_type);
+        let words = field_value(self.profile.family, &self.status.game_type);
         self.put(key, self.match_number().or(words));
     }
 
@@ -177,7 +177,7 @@ impl<'a> Writer<'a> {
     /// the field, and the number in a rule.
     fn match_number(&self) -> Option<Vec<u8>> {
         let is_number = |text: &Vec<u8>| number::integer(text).is_some();
-        let field = field_value(self.profile.form, &self.status.game_type);
+        let field = field_value(self.profile.family, &self.status.game_type);
         let rule = self.rule(self.profile.match_number);
         field
             .filter(is_number)
@@ -252,7 +252,7 @@ impl<'a> Writer<'a> {
     fn put_anti_cheat(&mut self) {
         let rules: Vec<Vec<u8>> = ANTI_CHEAT
             .iter()
-            .filter_map(|key| rule_value(self.profile.form, self.status, *key))
+            .filter_map(|key| rule_value(self.profile.family, self.status, *key))
             .collect();
         let runs_by_rules = number::any(rules.iter().map(Vec::as_slice));
         if runs_by_rules != self.status.anti_cheat {
@@ -268,18 +268,18 @@ impl<'a> Writer<'a> {
 pub(super) fn put_rules(
     info: &mut InfoStringBuilder,
     status: &ServerStatus,
-    form: Form,
+    family: Family,
     limit: usize,
 ) {
     info.limit = limit;
     let field_pairs = info.bytes.clone();
     for (rule_key, rule_value) in &status.rules {
-        let (key, value) = (value_of(form, rule_key), value_of(form, rule_value));
+        let (key, value) = (value_of(family, rule_key), value_of(family, rule_value));
         // A challenge among the rules belongs to another request.
         let is_challenge = key.eq_ignore_ascii_case(b"challenge");
         let is_taken = is_challenge || has_key(&field_pairs, &key);
         let has_both_texts = !key.is_empty() && !value.is_empty();
-        let can_contradict = form == Form::Quake3;
+        let can_contradict = family == Family::Quake3;
         if has_both_texts && !is_taken && !(can_contradict && contradicts(status, &key, &value)) {
             let _ = info.put(&key, &value);
         }

@@ -1,7 +1,7 @@
 //! The server's side of `info`, with which clients of Quake 2 search for servers.
 
 use super::values::field_value;
-use super::wire::siblings::Form;
+use super::wire::siblings::Family;
 use crate::model::{ServerStatus, Text};
 
 /// The reply to `info` of a client whose version is the server's, or is another one.
@@ -37,7 +37,7 @@ fn other_version(status: &ServerStatus) -> Vec<u8> {
 
 /// The first bytes of a text; none if there is no text.
 fn cut_text(text: &Option<Text>, max: usize) -> Vec<u8> {
-    let mut text = field_value(Form::Quake2, text).unwrap_or_default();
+    let mut text = field_value(Family::Quake2, text).unwrap_or_default();
     text.truncate(max);
     text
 }

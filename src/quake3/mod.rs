@@ -244,7 +244,7 @@ mod refusal;
 #[cfg(feature = "serve")]
 pub(crate) mod server;
 #[cfg(feature = "serve")]
-mod siblings;
+mod sibling_status;
 mod teams;
 mod to_status;
 #[cfg(feature = "serve")]
@@ -260,6 +260,6 @@ pub use refusal::Refusal;
 pub use server::{respond, verify_challenge};
 pub use wire::list::GetServers;
 pub use wire::{
-    Command, ConnectRequest, Form, InfoString, PlayerLine, QuakeWorldLine, RconRequest, Reply,
+    Command, ConnectRequest, Family, InfoString, PlayerLine, QuakeWorldLine, RconRequest, Reply,
     Request, Response, SecureRconRequest,
 };

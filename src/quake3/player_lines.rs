@@ -6,7 +6,7 @@ use super::keys::{Key, Known};
 #[cfg(feature = "serve")]
 use super::values::{quake_text, value_of};
 use super::wire::player::PlayerLine;
-use super::wire::siblings::{Form, Quake2Line, QuakeWorldLine};
+use super::wire::siblings::{Family, Quake2Line, QuakeWorldLine};
 #[cfg(feature = "serve")]
 use super::wire::siblings::{SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX, Wanted};
 use crate::model::{Colours, Completeness, ExtrasBuilder, Player, Style, Text};
@@ -107,16 +107,16 @@ impl<'a> PlayerReader<'a> {
     /// The player of the next line; `None` if it is not a player line.
     #[inline]
     fn player(&mut self, line: &'a [u8]) -> Option<Player> {
-        match self.answer.form() {
-            Form::Quake3 => {
+        match self.answer.family() {
+            Family::Quake3 => {
                 let fields = PlayerLine::parse(line)?;
                 Some(self.common_player(&fields, fields.name()))
             }
-            Form::Quake2 => {
+            Family::Quake2 => {
                 let fields = Quake2Line::parse(line)?;
                 Some(self.quake2_player(line, &fields))
             }
-            Form::QuakeWorld => {
+            Family::QuakeWorld => {
                 let fields = QuakeWorldLine::parse(line)?;
                 Some(self.quake_world_player(line, &fields))
             }
@@ -232,7 +232,7 @@ pub(super) fn write_quake3_lines(players: &[Player], limit: usize) -> Vec<u8> {
     };
     for player in players {
         // It holds no quote and no line feed.
-        lines.put_usual(player, &value_of(Form::Quake3, player.name.as_ref()));
+        lines.put_usual(player, &value_of(Family::Quake3, player.name.as_ref()));
         if lines.bytes.len() > limit {
             break;
         }

@@ -306,11 +306,14 @@ impl RconQuery {
     /// The first reply to the command: a refusal or output.
     fn take_first(&mut self, reply: &Reply<'_>) -> Verdict<Answered> {
         match *reply {
-            Reply::Print { text, dark_places } => {
+            Reply::Print {
+                text,
+                quake_world_word,
+            } => {
                 if let Some(error) = RconError::from_text(text) {
                     return Verdict::Done(Err(error));
                 }
-                let console = if dark_places {
+                let console = if quake_world_word {
                     Console::of_short_form(text)
                 } else {
                     Console::Print

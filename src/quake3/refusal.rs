@@ -41,7 +41,10 @@ impl Refusal {
         let text = match *reply {
             // The short form begins with a letter that also begins other words. A text ends with a
             // line feed; other datagrams do not.
-            Reply::Print { dark_places, text } if !dark_places || ends_with_line(text) => text,
+            Reply::Print {
+                quake_world_word,
+                text,
+            } if !quake_world_word || ends_with_line(text) => text,
             Reply::Rejected { text } | Reply::Error { text } => text,
             Reply::KeyNeeded => b"needcdkey",
             Reply::Disconnect { text } if !text.is_empty() => text,

@@ -5,14 +5,14 @@ use bytes::{BufMut, Bytes};
 use super::from_status::{info_pairs, put_rules, status_pairs};
 use super::info_line;
 use super::player_lines::write_quake3_lines;
-use super::siblings;
+use super::sibling_status;
 use super::values::{is_written_as, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::line::TO_CLIENT;
 use super::wire::reply::Reply;
 use super::wire::request::{Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
-use super::wire::siblings::{Form, Wanted};
+use super::wire::siblings::{Family, Wanted};
 use crate::model::{ServerStatus, Text};
 use crate::options::Detail;
 use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
@@ -77,8 +77,8 @@ pub(crate) fn respond_from_templates(
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
     match context.service.format {
-        Format::Quake2 => return sibling_reply(&request.command, Form::Quake2, context),
-        Format::QuakeWorld => return sibling_reply(&request.command, Form::QuakeWorld, context),
+        Format::Quake2 => return sibling_reply(&request.command, Family::Quake2, context),
+        Format::QuakeWorld => return sibling_reply(&request.command, Family::QuakeWorld, context),
         _ => {}
     }
     let fifth_byte = request.direction_byte.then_some(TO_CLIENT);
@@ -113,13 +113,15 @@ pub(crate) fn respond_from_templates(
 /// The reply of a server of Quake 2 or QuakeWorld.
 fn sibling_reply(
     command: &Command<'_>,
-    form: Form,
+    family: Family,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
     match *command {
-        Command::Status { flags } => sibling_status_reply(flags, form, context),
-        Command::Info { protocol } if form == Form::Quake2 => info_line_reply(protocol, context),
-        Command::ShortPing if form == Form::QuakeWorld => acknowledgement(context),
+        Command::Status { flags } => sibling_status_reply(flags, family, context),
+        Command::Info { protocol } if family == Family::Quake2 => {
+            info_line_reply(protocol, context)
+        }
+        Command::ShortPing if family == Family::QuakeWorld => acknowledgement(context),
         _ => None,
     }
 }
@@ -127,17 +129,17 @@ fn sibling_reply(
 /// The reply to `status` of Quake 2 or QuakeWorld.
 fn sibling_status_reply(
     flags: Option<&[u8]>,
-    form: Form,
+    family: Family,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
     let wanted = match flags {
-        Some(flags) if form == Form::QuakeWorld => Wanted::parse(flags),
+        Some(flags) if family == Family::QuakeWorld => Wanted::parse(flags),
         // Quake 2's servers ignore flags.
         _ => Wanted::USUAL,
     };
     let kind = ReplyKind::SiblingStatus(wanted);
     let template = context.template(kind, |context, template| {
-        siblings::encode(form, wanted, context.status, context.service, template);
+        sibling_status::encode(family, wanted, context.status, context.service, template);
     });
     TemplateReply::new(template, Patch::NONE)
 }
@@ -175,8 +177,8 @@ fn encode(
 ) {
     let (status, service) = (context.status, context.service);
     let mut head = Vec::new();
-    let form = Form::Quake3;
-    put_head(Word { form, detail }, fifth_byte, &mut head);
+    let family = Family::Quake3;
+    put_head(Word { family, detail }, fifth_byte, &mut head);
     let key: &[u8] = if challenge_length > 0 {
         br"\challenge\"
     } else {
@@ -271,7 +273,7 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     lines.truncate(fitting);
 
     let space_with_rules = space.for_info(lines.len());
-    put_rules(&mut info, status, Form::Quake3, space_with_rules);
+    put_rules(&mut info, status, Family::Quake3, space_with_rules);
     Body {
         info: info.bytes,
         lines: has_needed_count.then_some(lines),
@@ -389,7 +391,7 @@ fn challenge_reply(
         .issue(requester.now, requester.address, PURPOSE);
     let challenge = challenge_text(token);
     let reply = Reply::Challenge {
-        dark_places: false,
+        quake_world_word: false,
         challenge: challenge.bytes(),
         client: quoted.as_ref().map(Patch::bytes),
         protocol: quoted.is_some().then(|| protocol.bytes()),
@@ -409,7 +411,7 @@ fn game_mismatch_reply(
     let template = context.template(ReplyKind::GameMismatch { fifth_byte }, |_, template| {
         let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
         let reply = Reply::Print {
-            dark_places: false,
+            quake_world_word: false,
             text: &text,
         };
         template.begin();
@@ -430,7 +432,7 @@ fn connect_reply(
 ) -> Option<TemplateReply> {
     let text = b"This server takes no players, it answers queries.\n";
     let reply = Reply::Print {
-        dark_places: false,
+        quake_world_word: false,
         text,
     };
     let template = context.template(ReplyKind::NoPlayers { fifth_byte }, |_, template| {

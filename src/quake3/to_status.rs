@@ -9,7 +9,7 @@ use super::keys::{Key, Known};
 use super::names::GameNames;
 use super::player_lines::Lines;
 use super::teams::{read_qcstatus_type, read_teams};
-use super::wire::siblings::Form;
+use super::wire::siblings::Family;
 use crate::model::{RulesBuilder, ServerStatus, Style, Text, ToStatus, listed_bots};
 use crate::options::Detail;
 use crate::text::number;
@@ -23,8 +23,8 @@ impl ToStatus for Answer {
         let info = self.response().info();
         // The keys that identify the engine are not read yet, but all engines of a form have one
         // character set.
-        let charset_of_form = Profile::of_form(self.form()).charset;
-        let charset = self.charset.unwrap_or(charset_of_form);
+        let charset_of_family = Profile::of_family(self.family()).charset;
+        let charset = self.charset.unwrap_or(charset_of_family);
         let mut known = Known::default();
         let mut rules = RulesBuilder::new(self.raw(), charset, info.raw().len() / USUAL_PAIR);
         for (key, value) in info.iter() {
@@ -82,7 +82,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(answer: &'a Answer, known: &'a Known<'a>) -> Self {
-        let profile = Profile::of_reply(answer.form(), known);
+        let profile = Profile::of_reply(answer.family(), known);
         let charset = answer.charset.unwrap_or(profile.charset);
         let match_number = known.first_filled(profile.match_number);
         Self {
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
     /// The number of players. The server's own number counts, else the number of lines.
     fn player_count(&self, lines: &Lines) -> Option<u32> {
         // No key of Quake 2 and QuakeWorld counts the players.
-        if self.answer.form() != Form::Quake3 {
+        if self.answer.family() != Family::Quake3 {
             return lines.player_count();
         }
         match self.answer.detail() {
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
             None => self.bots_besides_people(player_count),
         };
         // Only lines of QuakeWorld mark bots.
-        if counted.is_none() && self.answer.form() == Form::QuakeWorld {
+        if counted.is_none() && self.answer.family() == Family::QuakeWorld {
             return listed_bots(&lines.players);
         }
         counted

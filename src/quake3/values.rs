@@ -4,40 +4,40 @@ use std::borrow::Cow;
 
 use super::keys::Key;
 use super::wire::infostring::sanitise;
-use super::wire::siblings::Form;
+use super::wire::siblings::Family;
 use crate::model::{Charset, ServerStatus, Text, TextRef};
 
 /// A text as a value of Quake 3's infostrings.
 pub(super) fn text(text: &Text) -> Vec<u8> {
-    value_of(Form::Quake3, text.as_ref()).into_owned()
+    value_of(Family::Quake3, text.as_ref()).into_owned()
 }
 
 /// Whether a text is written as this value of Quake 3's infostrings.
 pub(super) fn is_written_as(text: &Text, value: &[u8]) -> bool {
-    *value_of(Form::Quake3, text.as_ref()) == *value
+    *value_of(Family::Quake3, text.as_ref()) == *value
 }
 
 /// A text as infostrings and player lines of this form can carry it.
-pub(super) fn value_of(form: Form, text: TextRef<'_>) -> Cow<'_, [u8]> {
-    match form {
-        Form::Quake3 => match text.encoded(Charset::Utf8OrWindows1252) {
+pub(super) fn value_of(family: Family, text: TextRef<'_>) -> Cow<'_, [u8]> {
+    match family {
+        Family::Quake3 => match text.encoded(Charset::Utf8OrWindows1252) {
             Cow::Borrowed(text) => sanitise(text),
             Cow::Owned(text) => sanitise(&text).into_owned().into(),
         },
-        Form::Quake2 | Form::QuakeWorld => quake_text(text).into(),
+        Family::Quake2 | Family::QuakeWorld => quake_text(text).into(),
     }
 }
 
 /// A field's text, if it has one.
-pub(super) fn field_value(form: Form, field: &Option<Text>) -> Option<Vec<u8>> {
+pub(super) fn field_value(family: Family, field: &Option<Text>) -> Option<Vec<u8>> {
     let text = field.as_ref()?;
-    Some(value_of(form, text.as_ref()).into_owned())
+    Some(value_of(family, text.as_ref()).into_owned())
 }
 
 /// The value of a rule of the status.
-pub(super) fn rule_value(form: Form, status: &ServerStatus, key: Key) -> Option<Vec<u8>> {
+pub(super) fn rule_value(family: Family, status: &ServerStatus, key: Key) -> Option<Vec<u8>> {
     let value = status.rules.get(key.as_str())?;
-    Some(value_of(form, value).into_owned())
+    Some(value_of(family, value).into_owned())
 }
 
 /// A text in Quake's character set, with look-alikes for `\` and `"`.

@@ -1,7 +1,7 @@
 //! Quake 3.
 
 use queryport::Detail;
-use queryport::quake3::{self, Form, QuakeWorldLine};
+use queryport::quake3::{self, Family, QuakeWorldLine};
 use serde_json::{Map, Value, json};
 
 use super::text;
@@ -11,9 +11,9 @@ pub fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
     let is_status = answer.detail() == Detail::Full;
     line.insert(
         "command".to_owned(),
-        json!(match answer.form() {
-            Form::Quake2 => "print",
-            Form::QuakeWorld => "n",
+        json!(match answer.family() {
+            Family::Quake2 => "print",
+            Family::QuakeWorld => "n",
             _ if is_status => "statusResponse",
             _ => "infoResponse",
         }),

@@ -173,7 +173,7 @@ impl ConnectQuery {
     /// Handles a reply while the challenge is requested.
     fn take_challenge(&mut self, reply: &Reply<'_>) -> Result<Verdict<Answered>, ParseErrorKind> {
         let Reply::Challenge {
-            dark_places: false,
+            quake_world_word: false,
             challenge,
             client,
             protocol,

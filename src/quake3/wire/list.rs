@@ -13,7 +13,7 @@ use nom::number::complete::{be_u16, be_u32, be_u128};
 use nom::sequence::{preceded, terminated};
 
 use super::line::{self, check_optional_word, check_word, next_word};
-use super::siblings::Form;
+use super::siblings::Family;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::text::{each, number};
@@ -205,7 +205,7 @@ impl<'a> GetServers<'a> {
 pub struct ListPart<'a> {
     /// The family of the master: Quake 2's and QuakeWorld's write neither separators nor an end
     /// mark.
-    pub form: Form,
+    pub family: Family,
     /// Whether it is a `getserversExtResponse`, which may hold IPv6 addresses.
     pub extended: bool,
     /// Whether the end mark of the list is there: `\EOT` followed by NULs, or `\EOF`. dpmaster
@@ -252,8 +252,8 @@ impl<'a> ListPart<'a> {
     /// message. A cut or damaged datagram is read up to the damage, see [`Self::intact`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let text = line::marked(datagram)?.text;
-        if let Ok((entries, form)) = sibling_word(text) {
-            return Ok(Self::packed(form, entries));
+        if let Ok((entries, family)) = sibling_word(text) {
+            return Ok(Self::packed(family, entries));
         }
         let Ok((after_word, extended)) = word(text) else {
             return Err(line::unexpected(text, PLAIN));
@@ -278,7 +278,7 @@ impl<'a> ListPart<'a> {
         let intact = has_end || matches!(rest, [] | [b'\\' | b'/'] | [b'\n' | 0] | b"\\EOT");
         let length = from_first.len().saturating_sub(rest.len());
         Ok(Self {
-            form: Form::Quake3,
+            family: Family::Quake3,
             extended,
             has_end,
             intact,
@@ -288,11 +288,11 @@ impl<'a> ListPart<'a> {
     }
 
     /// A list whose addresses follow each other without separators.
-    fn packed(form: Form, entries: &'a [u8]) -> Self {
+    fn packed(family: Family, entries: &'a [u8]) -> Self {
         let (whole, rest) = entries.as_chunks::<6>();
         let length = whole.as_flattened().len();
         Self {
-            form,
+            family,
             extended: false,
             has_end: false,
             intact: matches!(rest, [] | [b'\n' | 0]),
@@ -338,7 +338,7 @@ impl<'a> ListPart<'a> {
     /// Every address in order, impossible and repeated ones included (see
     /// [`Scope`](crate::lists::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
-        let is_packed = self.form != Form::Quake3;
+        let is_packed = self.family != Family::Quake3;
         let separated = address(self.extended, self.entries);
         each(self.entries, move |input| {
             if is_packed {
@@ -352,11 +352,11 @@ impl<'a> ListPart<'a> {
 
 /// `sibling-word = "servers" ( SP / LF ) / %s"d" LF`: of the masters of Quake 2 and QuakeWorld
 /// (fte-team/fteqw, engine/client/net_master.c; captured).
-fn sibling_word(text: &[u8]) -> Parsed<'_, Form> {
+fn sibling_word(text: &[u8]) -> Parsed<'_, Family> {
     let quake2 = (tag_no_case("servers"), alt((tag(" "), tag("\n"))));
     alt((
-        value(Form::Quake2, quake2),
-        value(Form::QuakeWorld, tag("d\n")),
+        value(Family::Quake2, quake2),
+        value(Family::QuakeWorld, tag("d\n")),
     ))
     .parse(text)
 }
@@ -527,17 +527,17 @@ mod tests {
     /// A reply with both separators, cut at each byte.
     #[test]
     fn lists_of_quake_2_and_quake_world() {
-        for (head, form) in [
-            (&b"servers "[..], Form::Quake2),
-            (b"servers\n", Form::Quake2),
-            (b"d\n", Form::QuakeWorld),
+        for (head, family) in [
+            (&b"servers "[..], Family::Quake2),
+            (b"servers\n", Family::Quake2),
+            (b"d\n", Family::QuakeWorld),
         ] {
             let entries = b"\x0a\0\0\x01\x6d\x06\\\\\\\\\x6d\x07";
             let datagram = [b"\xff\xff\xff\xff", head, entries].concat();
             for cut in 0..=entries.len() {
                 let length = datagram.len() - entries.len() + cut;
                 let part = ListPart::parse(&datagram[..length]).unwrap();
-                assert_eq!((part.form, part.iter().count()), (form, cut / 6));
+                assert_eq!((part.family, part.iter().count()), (family, cut / 6));
                 // The first byte alone is a line feed, which may follow the last entry.
                 let is_whole = cut % 6 == 0 || cut == 1;
                 assert_eq!(part.intact, is_whole, "cut at {cut}");

@@ -15,4 +15,4 @@ pub use player::PlayerLine;
 pub use reply::Reply;
 pub use request::{Command, ConnectRequest, RconRequest, Request, SecureRconRequest};
 pub use response::Response;
-pub use siblings::{Form, QuakeWorldLine};
+pub use siblings::{Family, QuakeWorldLine};

@@ -3,7 +3,7 @@
 use nom::Parser;
 use nom::combinator::fail;
 
-use super::siblings::{Form, Quake2Line, QuakeWorldLine, is_stream};
+use super::siblings::{Family, Quake2Line, QuakeWorldLine, is_stream};
 use crate::grammar::Parsed;
 use crate::text::{each, number, short_until, take_up_to};
 
@@ -16,9 +16,9 @@ use crate::text::{each, number, short_until, take_up_to};
 /// | Warsow | `score ping "name" team` |
 /// | Medal of Honor | `ping "name"` |
 /// | FTE | `score ping "team" "name"` (fte-team/fteqw, engine/server/sv_main.c) |
-/// | Quake 2, Kingpin | `score ping "name"`, in [`Form::Quake2`] |
-/// | Alien Arena | `score ping "name" "127.0.0.1" team`, in [`Form::Quake2`] |
-/// | QuakeWorld | see [`QuakeWorldLine`], in [`Form::QuakeWorld`] |
+/// | Quake 2, Kingpin | `score ping "name"`, in [`Family::Quake2`] |
+/// | Alien Arena | `score ping "name" "127.0.0.1" team`, in [`Family::Quake2`] |
+/// | QuakeWorld | see [`QuakeWorldLine`], in [`Family::QuakeWorld`] |
 ///
 /// ```
 /// use queryport::quake3::PlayerLine;
@@ -32,7 +32,7 @@ use crate::text::{each, number, short_until, take_up_to};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerLine<'a> {
-    form: Form,
+    family: Family,
     line: &'a [u8],
     score: Option<&'a [u8]>,
     ping: Option<&'a [u8]>,
@@ -51,20 +51,20 @@ impl<'a> PlayerLine<'a> {
 
     /// Reads one line of a reply in this form.
     #[inline]
-    pub(crate) fn parse_in(form: Form, line: &'a [u8]) -> Option<Self> {
-        match form {
-            Form::Quake3 => Self::parse(line),
-            Form::Quake2 => Some(Self::of_quake2(line, &Quake2Line::parse(line)?)),
-            Form::QuakeWorld => Some(Self::of_quake_world(line, &QuakeWorldLine::parse(line)?)),
+    pub(crate) fn parse_in(family: Family, line: &'a [u8]) -> Option<Self> {
+        match family {
+            Family::Quake3 => Self::parse(line),
+            Family::Quake2 => Some(Self::of_quake2(line, &Quake2Line::parse(line)?)),
+            Family::QuakeWorld => Some(Self::of_quake_world(line, &QuakeWorldLine::parse(line)?)),
         }
     }
 
     /// Whether [`Self::parse_in`] reads the line.
     #[inline]
-    pub(crate) fn is_one(form: Form, line: &'a [u8]) -> bool {
-        match form {
-            Form::Quake3 => quoted_parts(line).is_ok(),
-            Form::Quake2 | Form::QuakeWorld => Self::parse_in(form, line).is_some(),
+    pub(crate) fn is_one(family: Family, line: &'a [u8]) -> bool {
+        match family {
+            Family::Quake3 => quoted_parts(line).is_ok(),
+            Family::Quake2 | Family::QuakeWorld => Self::parse_in(family, line).is_some(),
         }
     }
 
@@ -82,7 +82,7 @@ impl<'a> PlayerLine<'a> {
         let team_before_name = quoted.team.or(third);
         let team_after_name = || each(quoted.after, word).next();
         Self {
-            form: Form::Quake3,
+            family: Family::Quake3,
             line,
             score,
             ping,
@@ -94,7 +94,7 @@ impl<'a> PlayerLine<'a> {
     /// A line of Quake 2 with these fields.
     pub(crate) fn of_quake2(line: &'a [u8], fields: &Quake2Line<'a>) -> Self {
         Self {
-            form: Form::Quake2,
+            family: Family::Quake2,
             line,
             score: Some(fields.score),
             ping: Some(fields.ping),
@@ -106,7 +106,7 @@ impl<'a> PlayerLine<'a> {
     /// A line of QuakeWorld with these fields.
     pub(crate) const fn of_quake_world(line: &'a [u8], fields: &QuakeWorldLine<'a>) -> Self {
         Self {
-            form: Form::QuakeWorld,
+            family: Family::QuakeWorld,
             line,
             score: Some(fields.frags),
             ping: Some(fields.ping),
@@ -117,7 +117,7 @@ impl<'a> PlayerLine<'a> {
 
     /// Reads the further fields of a QuakeWorld line; `None` in other forms.
     pub fn quake_world(self) -> Option<QuakeWorldLine<'a>> {
-        if self.form != Form::QuakeWorld {
+        if self.family != Family::QuakeWorld {
             return None;
         }
         QuakeWorldLine::parse(self.line)
@@ -126,7 +126,7 @@ impl<'a> PlayerLine<'a> {
     /// Reads the text that Alien Arena's servers write in place of the player's address; `None` in
     /// other forms.
     pub fn address(self) -> Option<&'a [u8]> {
-        if self.form != Form::Quake2 {
+        if self.family != Family::Quake2 {
             return None;
         }
         Some(Quake2Line::parse(self.line)?.further?.address)
@@ -273,8 +273,8 @@ pub(super) fn line(text: &[u8]) -> Parsed<'_, &[u8]> {
 
 /// Whether a line that is not a player's can be in an undamaged reply: a stream of QTV, or a line
 /// without text.
-pub(crate) fn is_other_line(form: Form, line: &[u8]) -> bool {
-    is_blank(line) || (form == Form::QuakeWorld && is_stream(line))
+pub(crate) fn is_other_line(family: Family, line: &[u8]) -> bool {
+    is_blank(line) || (family == Family::QuakeWorld && is_stream(line))
 }
 
 /// Whether a line holds only what tools and servers leave at the end.

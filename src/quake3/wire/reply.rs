@@ -29,8 +29,8 @@ pub enum Reply<'a> {
     /// `challengeResponse`, or `challenge` on DarkPlaces and Warsow: the number to quote in
     /// `connect`.
     Challenge {
-        /// Whether it begins with QuakeWorld's word, which DarkPlaces kept.
-        dark_places: bool,
+        /// Whether it begins with QuakeWorld's word, which DarkPlaces and Warsow kept.
+        quake_world_word: bool,
         /// The server's challenge: decimal digits with a sign in Quake 3's family, eleven printable
         /// characters on DarkPlaces.
         challenge: &'a [u8],
@@ -46,8 +46,8 @@ pub enum Reply<'a> {
     /// `connectResponse`, or DarkPlaces' `accept`: the server reserves a player slot for the
     /// client.
     Connected {
-        /// Whether it begins with QuakeWorld's word, which DarkPlaces kept.
-        dark_places: bool,
+        /// Whether it begins with QuakeWorld's word, which DarkPlaces and Warsow kept.
+        quake_world_word: bool,
         /// The word after it. ioquake3 and Quake3e quote the challenge; `CoD4x` names the folder of
         /// its modification (callofduty4x/CoD4x_Server, src/sv_client.c).
         challenge: Option<&'a [u8]>,
@@ -72,8 +72,8 @@ pub enum Reply<'a> {
     /// Text for the client's console: the output of `rcon`, and the reason why `connect` or
     /// `getchallenge` was refused.
     Print {
-        /// Whether it begins with DarkPlaces' `n`, and not with `print` and a line feed.
-        dark_places: bool,
+        /// Whether it begins with QuakeWorld's `n`, and not with `print` and a line feed.
+        quake_world_word: bool,
         /// The text; it may begin and end in the middle of a line.
         text: &'a [u8],
     },
@@ -124,7 +124,7 @@ impl<'a> Reply<'a> {
             }),
             b"needcdkey" => Ok(Self::KeyNeeded),
             b"print" => Ok(Self::Print {
-                dark_places: false,
+                quake_world_word: false,
                 text: text_after_word,
             }),
             b"disconnect" => Ok(Self::Disconnect {
@@ -143,8 +143,12 @@ impl<'a> Reply<'a> {
         }
     }
 
-    fn challenge(dark_places: bool, rest: &'a [u8], offset: usize) -> Result<Self, ParseError> {
-        match challenge(dark_places).parse(rest) {
+    fn challenge(
+        quake_world_word: bool,
+        rest: &'a [u8],
+        offset: usize,
+    ) -> Result<Self, ParseError> {
+        match challenge(quake_world_word).parse(rest) {
             Ok((_, challenge)) => Ok(challenge),
             Err(_) => {
                 let missing = ParseErrorKind::CutShort("the challenge");
@@ -154,12 +158,12 @@ impl<'a> Reply<'a> {
     }
 
     /// The words of an acceptance.
-    fn connected(dark_places: bool, arguments: &'a [u8]) -> Self {
+    fn connected(quake_world_word: bool, arguments: &'a [u8]) -> Self {
         let (_, (challenge, protocol)) = (opt(argument), opt(argument))
             .parse(arguments)
             .unwrap_or_default();
         Self::Connected {
-            dark_places,
+            quake_world_word,
             challenge,
             protocol,
         }
@@ -172,7 +176,7 @@ impl<'a> Reply<'a> {
             return Err(line::unexpected(text, expected));
         };
         Ok(Self::Print {
-            dark_places: true,
+            quake_world_word: true,
             text,
         })
     }
@@ -186,14 +190,18 @@ impl<'a> Reply<'a> {
     /// let datagrams = Reply::print(b"map: q3dm17\n", false);
     /// assert_eq!(datagrams, [&b"\xff\xff\xff\xffprint\nmap: q3dm17\n"[..]]);
     /// ```
-    pub fn print(text: &[u8], dark_places: bool) -> Vec<Bytes> {
-        let piece_length = if dark_places { 1394 } else { 1007 };
+    pub fn print(text: &[u8], quake_world_word: bool) -> Vec<Bytes> {
+        let piece_length = if quake_world_word { 1394 } else { 1007 };
         let pieces = text
             .chunks(piece_length)
             .chain(text.is_empty().then_some(text));
         let datagram = |text: &[u8]| {
             let mut datagram = Vec::with_capacity(text.len().saturating_add(10));
-            Reply::Print { dark_places, text }.put(None, &mut datagram);
+            Reply::Print {
+                quake_world_word,
+                text,
+            }
+            .put(None, &mut datagram);
             datagram.into()
         };
         pieces.map(datagram).collect()
@@ -234,18 +242,20 @@ impl<'a> Reply<'a> {
     pub(crate) fn put(&self, fifth_byte: Option<u8>, out: &mut impl BufMut) {
         let (word, text): (&[u8], &[u8]) = match *self {
             Self::Challenge {
-                dark_places: false, ..
+                quake_world_word: false,
+                ..
             } => (b"challengeResponse", b""),
             Self::Challenge { .. } => (b"challenge", b""),
             Self::Connected {
-                dark_places: false, ..
+                quake_world_word: false,
+                ..
             } => (b"connectResponse", b""),
             Self::Connected { .. } => (b"accept", b""),
             Self::Rejected { text } => (b"reject ", text),
             Self::Error { text } => (b"error\n", text),
             Self::KeyNeeded => (b"needcdkey", b""),
             Self::Print {
-                dark_places: false,
+                quake_world_word: false,
                 text,
             } => (b"print\n", text),
             Self::Print { text, .. } => (b"n", text),
@@ -289,7 +299,7 @@ fn after_separator(rest: &[u8]) -> &[u8] {
 
 /// `challenge = argument [flag] [ argument [ argument ] ] *%x01-FF [ NUL *OCTET ]`
 fn challenge<'a>(
-    dark_places: bool,
+    quake_world_word: bool,
 ) -> impl Parser<&'a [u8], Output = Reply<'a>, Error = GrammarError> {
     let extra = preceded((take_till(|byte| byte == 0), tag("\0")), rest);
     let words = (
@@ -300,7 +310,7 @@ fn challenge<'a>(
     );
     words.map(
         move |(challenge, client, protocol, extra)| Reply::Challenge {
-            dark_places,
+            quake_world_word,
             challenge,
             client,
             protocol,
@@ -369,12 +379,17 @@ mod tests {
             (&b"r.!!yTQ-5Q_"[..], None, None)
         );
         let Ok(Reply::Challenge {
-            dark_places, extra, ..
+            quake_world_word,
+            extra,
+            ..
         }) = parse(b"challenge abcdefghijk\0vlen\0\0\0\0")
         else {
             panic!()
         };
-        assert_eq!((dark_places, extra), (true, Some(&b"vlen\0\0\0\0"[..])));
+        assert_eq!(
+            (quake_world_word, extra),
+            (true, Some(&b"vlen\0\0\0\0"[..]))
+        );
         assert_eq!(
             parse(b"challengeResponse \0").unwrap_err(),
             ParseError::new(ParseErrorKind::CutShort("the challenge"), 21)
@@ -391,7 +406,7 @@ mod tests {
             assert_eq!(
                 parse(body),
                 Ok(Reply::Connected {
-                    dark_places: false,
+                    quake_world_word: false,
                     challenge,
                     protocol
                 })
@@ -400,7 +415,7 @@ mod tests {
         assert!(matches!(
             parse(b"accept"),
             Ok(Reply::Connected {
-                dark_places: true,
+                quake_world_word: true,
                 ..
             })
         ));
@@ -458,7 +473,12 @@ mod tests {
 
     #[test]
     fn text_is_kept_as_it_is() {
-        let print = |text: &'static [u8], dark_places| Ok(Reply::Print { dark_places, text });
+        let print = |text: &'static [u8], quake_world_word| {
+            Ok(Reply::Print {
+                quake_world_word,
+                text,
+            })
+        };
         assert_eq!(parse(b"print\n"), print(b"", false));
         assert_eq!(parse(b"print\n\nmap: a\n"), print(b"\nmap: a\n", false));
         assert_eq!(parse(b"n"), print(b"", true));
@@ -508,10 +528,10 @@ mod tests {
 
     #[test]
     fn a_challenge_that_is_not_one_word_is_not_written() {
-        let dark_places = false;
+        let quake_world_word = false;
         for challenge in [&b""[..], b"two words", b"a\0b"] {
             let reply = Reply::Challenge {
-                dark_places,
+                quake_world_word,
                 challenge,
                 client: None,
                 protocol: None,
@@ -519,7 +539,7 @@ mod tests {
             };
             assert!(reply.encode(&mut Vec::new()).is_err(), "{challenge:?}");
             let reply = Reply::Connected {
-                dark_places,
+                quake_world_word,
                 challenge: Some(challenge),
                 protocol: None,
             };
@@ -530,8 +550,8 @@ mod tests {
     #[test]
     fn long_texts_go_out_in_pieces() {
         let text: Vec<u8> = (0..2500_u32).map(|n| (n % 95) as u8 + 32).collect();
-        for (dark_places, head) in [(false, 10), (true, 5)] {
-            let datagrams = Reply::print(&text, dark_places);
+        for (quake_world_word, head) in [(false, 10), (true, 5)] {
+            let datagrams = Reply::print(&text, quake_world_word);
             assert!(datagrams.len() > 1 && datagrams.iter().all(|datagram| datagram.len() <= 1400));
             let joined: Vec<u8> = datagrams
                 .iter()

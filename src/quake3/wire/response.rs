@@ -10,7 +10,7 @@ use nom::sequence::{delimited, preceded, terminated};
 use super::infostring::InfoString;
 use super::line::{self, Marked, until};
 use super::player::{self, PlayerLine, is_blank, is_blank_byte};
-use super::siblings::{Form, is_stream};
+use super::siblings::{Family, is_stream};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed, expect};
 use crate::limits::Limits;
@@ -46,7 +46,7 @@ pub struct Response<'a> {
 /// The offsets in a datagram that was read once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    pub(crate) form: Form,
+    pub(crate) family: Family,
     pub(crate) detail: Detail,
     /// The byte after the mark, which Medal of Honor's servers write.
     fifth_byte: Option<u8>,
@@ -69,26 +69,26 @@ impl<'a> Response<'a> {
     /// - [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let Marked { fifth_byte, text } = line::marked(datagram)?;
-        let Ok((after_word, Word { form, detail })) = word(text) else {
+        let Ok((after_word, Word { family, detail })) = word(text) else {
             let expected = "infoResponse or statusResponse";
             return Err(line::unexpected(text, expected));
         };
         let offset_of = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
         let no_infostring = ParseErrorKind::CutShort("the reply: no infostring");
-        let before_info = expect(no_infostring, |input| begin(form, input));
+        let before_info = expect(no_infostring, |input| begin(family, input));
         let (body, has_quote) = grammar::read(before_info, after_word, offset_of(after_word))?;
         let info_start = offset_of(body);
         let (after_info, info) = grammar::read(infostring, body, info_start)?;
         let info_closed = !after_info.is_empty();
         let framing = Framing {
-            form,
+            family,
             has_quote,
             is_closed: info_closed,
         };
         let info = framing.without_padding(info);
         let players = after_info.get(1..).unwrap_or_default();
         let layout = Layout {
-            form,
+            family,
             detail,
             fifth_byte,
             info_start,
@@ -131,9 +131,9 @@ impl<'a> Response<'a> {
         self.layout.detail
     }
 
-    /// The form of the reply.
-    pub const fn form(&self) -> Form {
-        self.layout.form
+    /// The family of the reply.
+    pub const fn family(&self) -> Family {
+        self.layout.family
     }
 
     /// The server's keys and values.
@@ -155,9 +155,9 @@ impl<'a> Response<'a> {
     /// The player lines, in the server's order; none in an `infoResponse`. Lines without a quoted
     /// name are skipped, see [`Self::problems`].
     pub fn players(&self) -> impl Iterator<Item = PlayerLine<'a>> + use<'a> {
-        let form = self.layout.form;
+        let family = self.layout.family;
         self.text_lines()
-            .filter_map(move |line| PlayerLine::parse_in(form, line))
+            .filter_map(move |line| PlayerLine::parse_in(family, line))
     }
 
     /// The text of the reply after the word that it begins with.
@@ -224,14 +224,14 @@ impl<'a> Response<'a> {
     /// An error for each line that is not a player line.
     fn skipped_lines(&self) -> impl Iterator<Item = ParseError> + use<'a> {
         let Layout {
-            form,
+            family,
             players_start,
             ..
         } = self.layout;
         // NUL ends each datagram of QuakeWorld.
-        let is_end = move |line: &[u8]| form == Form::QuakeWorld && line == b"\0";
+        let is_end = move |line: &[u8]| family == Family::QuakeWorld && line == b"\0";
         let is_skipped =
-            move |line: &[u8]| !line.is_empty() && !is_whole_line(form, line) && !is_end(line);
+            move |line: &[u8]| !line.is_empty() && !is_whole_line(family, line) && !is_end(line);
         each_with_offset(self.player_text(), player::line)
             .filter(move |(_, line)| is_skipped(line))
             .map(move |(offset, _)| {
@@ -244,12 +244,12 @@ impl<'a> Response<'a> {
     /// reports as malformed.
     pub fn encode(&self, out: &mut impl BufMut) {
         let Layout {
-            form,
+            family,
             detail,
             fifth_byte,
             ..
         } = self.layout;
-        put_head(Word { form, detail }, fifth_byte, out);
+        put_head(Word { family, detail }, fifth_byte, out);
         let info = self.info().raw();
         out.put_slice(info);
         if needs_separator(info) {
@@ -258,11 +258,11 @@ impl<'a> Response<'a> {
         if self.layout.info_closed {
             out.put_u8(b'\n');
         }
-        for line in self.text_lines().filter(|line| is_whole_line(form, line)) {
+        for line in self.text_lines().filter(|line| is_whole_line(family, line)) {
             out.put_slice(line);
             out.put_u8(b'\n');
         }
-        if form == Form::QuakeWorld {
+        if family == Family::QuakeWorld {
             out.put_u8(0);
         }
     }
@@ -297,19 +297,19 @@ impl<'a> Response<'a> {
 /// The word that a reply begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word {
-    pub(crate) form: Form,
+    pub(crate) family: Family,
     pub(crate) detail: Detail,
 }
 
 /// Appends the mark, the byte after it, the word, and the line feed after the word.
 pub(crate) fn put_head(word: Word, fifth_byte: Option<u8>, out: &mut impl BufMut) {
-    let text = match word.form {
-        Form::Quake3 => command_word(word.detail),
-        Form::Quake2 => "print",
-        Form::QuakeWorld => "n",
+    let text = match word.family {
+        Family::Quake3 => command_word(word.detail),
+        Family::Quake2 => "print",
+        Family::QuakeWorld => "n",
     };
     line::put(fifth_byte, text.as_bytes(), out);
-    if word.form != Form::QuakeWorld {
+    if word.family != Family::QuakeWorld {
         out.put_u8(b'\n');
     }
 }
@@ -330,33 +330,36 @@ fn word(text: &[u8]) -> Parsed<'_, Word> {
         tag_no_case(command_word(Detail::Short)),
         tag_no_case("infostringresponse"),
     ));
-    let full = |form| Word {
-        form,
+    let full = |family| Word {
+        family,
         detail: Detail::Full,
     };
     let short = Word {
-        form: Form::Quake3,
+        family: Family::Quake3,
         detail: Detail::Short,
     };
     let quake2 = terminated(tag("print"), peek(text_lines));
     let quake_world = terminated(tag("n"), peek(tag("\\")));
     alt((
-        value(full(Form::Quake3), tag_no_case(command_word(Detail::Full))),
+        value(
+            full(Family::Quake3),
+            tag_no_case(command_word(Detail::Full)),
+        ),
         value(short, info),
-        value(full(Form::Quake2), quake2),
-        value(full(Form::QuakeWorld), quake_world),
+        value(full(Family::Quake2), quake2),
+        value(full(Family::QuakeWorld), quake_world),
     ))
     .parse(text)
 }
 
 /// Whether a line is a player's or, in QuakeWorld, that of a stream.
-fn is_whole_line(form: Form, line: &[u8]) -> bool {
-    PlayerLine::is_one(form, line) || (form == Form::QuakeWorld && is_stream(line))
+fn is_whole_line(family: Family, line: &[u8]) -> bool {
+    PlayerLine::is_one(family, line) || (family == Family::QuakeWorld && is_stream(line))
 }
 
 /// The bytes around an infostring, which decide which bytes at its end are padding.
 struct Framing {
-    form: Form,
+    family: Family,
     /// Whether a quote precedes the infostring.
     has_quote: bool,
     /// Whether a line feed ends the infostring.
@@ -371,7 +374,7 @@ impl Framing {
         let info = info.get(..length).unwrap_or_default();
         // Soldier of Fortune's servers write a separator after the last value
         // (Unity-Technologies/qstat, qstat.c).
-        let may_have_separator = self.form == Form::Quake2 && self.is_closed;
+        let may_have_separator = self.family == Family::Quake2 && self.is_closed;
         match info.strip_suffix(b"\\") {
             Some(whole) if may_have_separator && InfoString::new(info).has_odd_key() => whole,
             _ => info,
@@ -404,8 +407,8 @@ fn text_lines(input: &[u8]) -> Parsed<'_, ()> {
 ///
 /// `between = *( %x00-09 / %x0B-5B / %x5D-FF )`. Some servers put bytes there, or a quote, if they
 /// quote the infostring (recorded from Lilium Voyager).
-fn begin(form: Form, input: &[u8]) -> Parsed<'_, bool> {
-    if form == Form::Quake2 {
+fn begin(family: Family, input: &[u8]) -> Parsed<'_, bool> {
+    if family == Family::Quake2 {
         return value(false, text_lines).parse(input);
     }
     let (rest, between) = take_till(|byte| matches!(byte, b'\n' | b'\\')).parse(input)?;

@@ -10,20 +10,20 @@ use crate::grammar::{GrammarError, Parsed};
 #[cfg(feature = "serve")]
 use crate::text::number;
 
-/// The form of a reply, by the word that it begins with.
+/// The family of a reply, by the word that it begins with.
 ///
 /// ```
 /// use queryport::Limits;
-/// use queryport::quake3::{Form, Response};
+/// use queryport::quake3::{Family, Response};
 ///
 /// let packet = b"\xff\xff\xff\xffprint\n\\mapname\\q2dm1\\maxclients\\8\n5 20 \"Ann\"\n";
 /// let response = Response::parse(packet, &Limits::default())?;
-/// assert_eq!(response.form(), Form::Quake2);
+/// assert_eq!(response.family(), Family::Quake2);
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Form {
+pub enum Family {
     /// `infoResponse` or `statusResponse`.
     #[default]
     Quake3,

@@ -51,7 +51,7 @@ impl GameServer {
     fn answer(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
         let refuse = |text: &str| {
             written(&Reply::Print {
-                dark_places: false,
+                quake_world_word: false,
                 text: text.as_bytes(),
             })
         };
@@ -82,7 +82,7 @@ impl GameServer {
             self.connected.push(from);
         }
         written(&Reply::Connected {
-            dark_places: false,
+            quake_world_word: false,
             challenge: Some(challenge),
             protocol: None,
         })
@@ -230,7 +230,7 @@ fn connect_packets_that_real_servers_took() {
     assert_eq!(ConnectRequest { packed: &packed }, connect);
 
     let expected = Reply::Connected {
-        dark_places: false,
+        quake_world_word: false,
         challenge: Some(challenge),
         protocol: None,
     };

@@ -16,7 +16,7 @@ use crate::common::request;
 use crate::quake3::exchange::from;
 
 /// A console: the password is checked, then comes what the command prints.
-fn console(datagram: &[u8], dark_places: bool, text: &[u8]) -> Vec<Bytes> {
+fn console(datagram: &[u8], quake_world_word: bool, text: &[u8]) -> Vec<Bytes> {
     let Ok(Request {
         command: Command::Rcon(rcon),
         ..
@@ -25,7 +25,7 @@ fn console(datagram: &[u8], dark_places: bool, text: &[u8]) -> Vec<Bytes> {
         return Vec::new();
     };
     if Password::new("secret").matches(rcon.password) {
-        Reply::print(text, dark_places)
+        Reply::print(text, quake_world_word)
     } else {
         Reply::print(b"Bad rconpassword.\n", false)
     }
@@ -50,15 +50,15 @@ fn long_output_is_joined_and_ends_by_quiet() {
     let text: Vec<u8> = (0..200)
         .flat_map(|n| format!("line {n} with a few words\n").into_bytes())
         .collect();
-    for dark_places in [false, true] {
+    for quake_world_word in [false, true] {
         let played = play(rcon("secret"), Timing::default(), perfect(), |_, _, d| {
-            console(d, dark_places, &text)
+            console(d, quake_world_word, &text)
         });
         let answer = played.result.unwrap().answer.unwrap();
         let is_dark_places = answer.text.style().colours == Colours::DarkPlaces;
         assert_eq!(
             (answer.text.raw(), is_dark_places),
-            (&text[..], dark_places)
+            (&text[..], quake_world_word)
         );
         assert_eq!(answer.lines().count(), 200);
         assert!(!answer.is_cut && answer.datagrams > 3);

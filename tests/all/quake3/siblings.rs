@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use queryport::games::Game;
-use queryport::quake3::{self, Answer, Command, Form, Request, Response, StatusQuery};
+use queryport::quake3::{self, Answer, Command, Family, Request, Response, StatusQuery};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
     Dialect, Format, Limits, ParseErrorKind, Part, Player, Protocol, QueryOptions, Requester,
@@ -50,7 +50,7 @@ fn plain(text: &Option<queryport::Text>) -> String {
 #[test]
 fn a_status_of_quake_2_is_read() {
     let answer = answer(&[QUAKE2]);
-    assert_eq!(answer.form(), Form::Quake2);
+    assert_eq!(answer.family(), Family::Quake2);
     assert!(answer.completeness().is_complete());
     assert_eq!(answer.verification(), Verification::Unavailable);
     let status = answer.to_status();
@@ -183,7 +183,7 @@ fn a_separator_after_the_last_value_is_no_key() {
 #[test]
 fn a_status_of_quake_world_is_read() {
     let answer = answer(&[QUAKE_WORLD]);
-    assert_eq!(answer.form(), Form::QuakeWorld);
+    assert_eq!(answer.family(), Family::QuakeWorld);
     assert!(answer.completeness().is_complete());
     let status = answer.to_status();
     assert_eq!(

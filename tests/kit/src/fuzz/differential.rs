@@ -250,7 +250,7 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
         quake3_datagram(datagram);
     }
     let Some(answer) = &ended.answer else { return };
-    if answer.form() == quake3::Form::QuakeWorld {
+    if answer.family() == quake3::Family::QuakeWorld {
         quake_world_compare(answer, &ended.received);
         return;
     }
@@ -262,8 +262,8 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
             quake3::Answer::from_datagrams([Bytes::copy_from_slice(datagram)], &Limits::default())
                 .is_ok_and(|other| other.raw() == answer.raw())
         })
-        .map(|datagram| match answer.form() {
-            quake3::Form::Quake2 => naive::siblings::quake2(datagram),
+        .map(|datagram| match answer.family() {
+            quake3::Family::Quake2 => naive::siblings::quake2(datagram),
             _ => naive::quake3::read(datagram, naive::quake3::Asked::Status),
         })
         .collect();
@@ -314,7 +314,7 @@ pub fn quake_world_datagrams(datagrams: &[Text]) -> bool {
     let Ok(answer) = quake3::Answer::from_datagrams(bytes(datagrams), &Limits::default()) else {
         return false;
     };
-    answer.form() == quake3::Form::QuakeWorld && quake_world_compare(&answer, datagrams)
+    answer.family() == quake3::Family::QuakeWorld && quake_world_compare(&answer, datagrams)
 }
 
 fn quake_world_compare(answer: &quake3::Answer, received: &[Text]) -> bool {
@@ -360,7 +360,7 @@ fn sibling_player(line: quake3::PlayerLine<'_>) -> Pairs {
 }
 
 fn quake3_fields(answer: &quake3::Answer) -> Fields {
-    let is_sibling = answer.form() != quake3::Form::Quake3;
+    let is_sibling = answer.family() != quake3::Family::Quake3;
     let player = |line: quake3::PlayerLine<'_>| {
         if is_sibling {
             return sibling_player(line);

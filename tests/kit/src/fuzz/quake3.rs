@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use queryport::quake3::{Answer, Command, Form, Reply, Request, Response};
+use queryport::quake3::{Answer, Command, Family, Reply, Request, Response};
 use queryport::{Detail, Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 use queryport::{Format, Service, quake3::verify_challenge};
 
@@ -91,7 +91,7 @@ pub fn response(data: &[u8]) {
     assert!(pairs.len() <= MAX_RULES && lines.len() <= MAX_PLAYERS);
     let (naive_pairs, naive_names) = naive(&response, data);
     assert_eq!(pairs, naive_pairs);
-    if response.form() == Form::Quake3 {
+    if response.family() == Family::Quake3 {
         let names: Vec<_> = lines.iter().map(|line| line.name()).collect();
         assert_eq!(names, naive_names);
     }

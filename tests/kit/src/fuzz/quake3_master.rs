@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use queryport::Secret;
 use queryport::lists::{ListPart, Scope};
 use queryport::quake3::master::{Master, MasterEvent, Options};
-use queryport::quake3::{Command, Form, Reply, Request};
+use queryport::quake3::{Command, Family, Reply, Request};
 use queryport::session::Machine;
 
 /// A datagram of a list agrees with a naive reader, and its servers are unchanged by encoding and
@@ -19,8 +19,8 @@ pub fn list_part(data: &[u8]) {
     };
     let servers: Vec<SocketAddr> = part.iter().collect();
     assert!(servers.len() * 6 <= data.len());
-    let expected = match part.form {
-        Form::Quake3 => naive(data, part.extended),
+    let expected = match part.family {
+        Family::Quake3 => naive(data, part.extended),
         _ => Some(naive_packed(data)),
     };
     if let Some(expected) = expected {

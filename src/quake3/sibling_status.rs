@@ -3,7 +3,7 @@
 use super::from_status::{put_rules, quake_world_pairs, quake2_pairs};
 use super::player_lines::{is_spectator, write_quake_world_line, write_quake2_line};
 use super::wire::response::{Word, put_head};
-use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
+use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
 use crate::model::{Player, ServerStatus};
 use crate::options::Detail;
 use crate::reply::Template;
@@ -15,27 +15,27 @@ const MAX_INFO: usize = 511;
 
 /// Writes the reply to `status`; nothing if [`Service::max_reply`] leaves no space for one.
 pub(super) fn encode(
-    form: Form,
+    family: Family,
     wanted: Wanted,
     status: &ServerStatus,
     service: &Service,
     template: &mut Template,
 ) {
-    let Some(space) = service.max_reply.checked_sub(framing(form)) else {
+    let Some(space) = service.max_reply.checked_sub(framing(family)) else {
         return;
     };
     // The line feed after the infostring.
     let space = space.saturating_sub(1).min(MAX_INFO);
     let mut text = Vec::new();
     if wanted.has(Wanted::INFO) {
-        let Some(info) = infostring(form, status, service, space) else {
+        let Some(info) = infostring(family, status, service, space) else {
             return;
         };
         text = info;
     }
     text.push(b'\n');
-    let lines = lines(status, form, wanted);
-    if form == Form::QuakeWorld {
+    let lines = lines(status, family, wanted);
+    if family == Family::QuakeWorld {
         put_parts(text, lines, service, template);
     } else {
         put_whole(text, lines, service, template);
@@ -43,17 +43,17 @@ pub(super) fn encode(
 }
 
 /// The bytes of a datagram in addition to its text.
-fn framing(form: Form) -> usize {
+fn framing(family: Family) -> usize {
     let mut head = Vec::new();
-    put_status_head(form, &mut head);
-    let has_nul = form == Form::QuakeWorld;
+    put_status_head(family, &mut head);
+    let has_nul = family == Family::QuakeWorld;
     head.len().saturating_add(has_nul.into())
 }
 
 /// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,
 /// so that clients can see that lines are missing.
 fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
-    let space = service.max_reply.saturating_sub(framing(Form::Quake2));
+    let space = service.max_reply.saturating_sub(framing(Family::Quake2));
     let space = space.min(MAX_STATUS);
     for line in lines {
         if text.len().saturating_add(line.len()) > space {
@@ -63,7 +63,7 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
         text.extend_from_slice(&line);
     }
     template.begin();
-    put_status_head(Form::Quake2, &mut template.bytes);
+    put_status_head(Family::Quake2, &mut template.bytes);
     template.bytes.extend_from_slice(&text);
 }
 
@@ -72,7 +72,7 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
 /// datagram as the last one if another piece would fit into it. Lines beyond the longest reply are
 /// left out, and then also the last line feed.
 fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
-    let framing = framing(Form::QuakeWorld);
+    let framing = framing(Family::QuakeWorld);
     // The bytes of the datagrams before the current one.
     let mut before = 0_usize;
     for line in lines {
@@ -98,14 +98,14 @@ fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
 /// Writes one datagram of a reply of QuakeWorld.
 fn put_part(text: &[u8], template: &mut Template) {
     template.begin();
-    put_status_head(Form::QuakeWorld, &mut template.bytes);
+    put_status_head(Family::QuakeWorld, &mut template.bytes);
     template.bytes.extend_from_slice(text);
     template.bytes.push(0);
 }
 
-fn put_status_head(form: Form, out: &mut Vec<u8>) {
+fn put_status_head(family: Family, out: &mut Vec<u8>) {
     let detail = Detail::Full;
-    put_head(Word { form, detail }, None, out);
+    put_head(Word { family, detail }, None, out);
 }
 
 /// The infostring: the fields of the status, then its rules, in a bounded number of bytes.
@@ -114,16 +114,16 @@ fn put_status_head(form: Form, out: &mut Vec<u8>) {
 /// other text for the rest of a reply (QW-Group/ezquake-source, src/EX_browser_net.c;
 /// Unity-Technologies/qstat, qstat.c). `None` without space for a pair.
 fn infostring(
-    form: Form,
+    family: Family,
     status: &ServerStatus,
     service: &Service,
     space: usize,
 ) -> Option<Vec<u8>> {
-    let mut info = match form {
-        Form::QuakeWorld => quake_world_pairs(status, space),
+    let mut info = match family {
+        Family::QuakeWorld => quake_world_pairs(status, space),
         _ => quake2_pairs(status, service, space),
     };
-    put_rules(&mut info, status, form, space);
+    put_rules(&mut info, status, family, space);
     if info.bytes.is_empty() {
         info.put(b"hostname", b"").ok()?;
     }
@@ -131,8 +131,8 @@ fn infostring(
 }
 
 /// The player lines, each with its line feed.
-fn lines(status: &ServerStatus, form: Form, wanted: Wanted) -> Vec<Vec<u8>> {
-    if form == Form::Quake2 {
+fn lines(status: &ServerStatus, family: Family, wanted: Wanted) -> Vec<Vec<u8>> {
+    if family == Family::Quake2 {
         return status.players.iter().map(write_quake2_line).collect();
     }
     let is_wanted = |player: &Player| {
