@@ -6,7 +6,7 @@
 
 use super::engines::{ANTI_CHEAT, IOQUAKE3, Limit, Profile, QUAKE_WORLD, QUAKE2};
 use super::keys::Key;
-use super::values::{field_value, is_written_as, rule_value, value_of};
+use super::values::{field_value, rule_value, value_of};
 use super::wire::infostring::{InfoString, InfoStringBuilder};
 use super::wire::siblings::Family;
 use crate::model::{ServerStatus, Text};
@@ -173,16 +173,10 @@ impl<'a> Writer<'a> {
         self.put(key, self.match_number().or(words));
     }
 
-    /// The number of the type of match. A status that was read from a reply has the game's words in
-    /// the field, and the number in a rule.
     fn match_number(&self) -> Option<Vec<u8>> {
-        let is_number = |text: &Vec<u8>| number::integer(text).is_some();
         let field = field_value(self.profile.family, &self.status.game_type);
-        let rule = self.rule(self.profile.match_number);
-        field
-            .filter(is_number)
-            .or(rule.filter(is_number))
-            .or_else(|| self.number_of_words())
+        let is_number = |text: &Vec<u8>| number::integer(text).is_some();
+        field.filter(is_number).or_else(|| self.number_of_words())
     }
 
     /// The number that the game has for the words of the type of match, if clients read it as these
@@ -262,9 +256,8 @@ impl<'a> Writer<'a> {
 }
 
 /// Appends the status's own rules, up to `limit` bytes of the infostring. A rule is left out if it
-/// does not fit, has no value, contradicts a field, or its key is already there. A key without a
-/// value makes ioquake3's `serverstatus` misread all later pairs, and id's `Info_SetValueForKey`
-/// never writes one.
+/// does not fit, has no value, or its key is already there. A key without a value makes ioquake3's
+/// `serverstatus` misread all later pairs, and id's `Info_SetValueForKey` never writes one.
 pub(super) fn put_rules(
     info: &mut InfoStringBuilder,
     status: &ServerStatus,
@@ -279,27 +272,10 @@ pub(super) fn put_rules(
         let is_challenge = key.eq_ignore_ascii_case(b"challenge");
         let is_taken = is_challenge || has_key(&field_pairs, &key);
         let has_both_texts = !key.is_empty() && !value.is_empty();
-        let can_contradict = family == Family::Quake3;
-        if has_both_texts && !is_taken && !(can_contradict && contradicts(status, &key, &value)) {
+        if has_both_texts && !is_taken {
             let _ = info.put(&key, &value);
         }
     }
-}
-
-/// Whether clients would read another value from this rule than that of a field, because they prefer
-/// its key to the one that is written.
-fn contradicts(status: &ServerStatus, key: &[u8], value: &[u8]) -> bool {
-    let field = match Key::find(key) {
-        Some(Key::GGametypeString | Key::GametypeString) => &status.game_type,
-        Some(Key::ComGamename) => &status.game,
-        Some(key) if ANTI_CHEAT.contains(&key) => {
-            return status.anti_cheat == Some(false) && number::boolean(value) == Some(true);
-        }
-        _ => return false,
-    };
-    field
-        .as_ref()
-        .is_some_and(|field| !is_written_as(field, value))
 }
 
 /// Whether an infostring has this key.

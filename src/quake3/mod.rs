@@ -133,8 +133,7 @@
 //! `Score_A`), TDM (`#Time_Left`) and KTX (`status`) stay in the rules: they are of modifications.
 //!
 //! The server side writes the fields under the keys of ioquake3, and the rules as they are: put the
-//! keys of another engine into the rules. A rule is left out if its key is one of a field, or if
-//! clients would prefer it to a field that it contradicts.
+//! keys of another engine into the rules. A rule is left out if a field was written under its key.
 //!
 //! - An info also has `needpass` and `humans`, which the clients of Jedi Academy and Enemy Territory
 //!   read (OpenJK, ET: Legacy: `CL_SetServerInfo`), and counts all slots.
