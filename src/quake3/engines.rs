@@ -1,6 +1,6 @@
 //! The engines of the Quake 3 family: one row for each, with everything in which they differ.
 //!
-//! A row is a copy of another row with its own differences. [`DEFAULT`] is for servers that no mark
+//! A row is a copy of one other row with its own differences, and takes nothing from a third. [`DEFAULT`] is for servers that no mark
 //! identifies: it reads every key, and removes only the colour codes that all known engines have.
 
 use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
@@ -472,11 +472,7 @@ pub(crate) const DEFAULT: Profile = Profile {
     signatures: &[],
     game: None,
     family: Family::Quake3,
-    // Forks of Quake3e have other versions (senposage/Quake3e-urt, code/qcommon/q_shared.h).
-    limits: TextLimits {
-        lengths: &[QUAKE3E_STATUS, MAX_MSGLEN],
-        piece: QUAKE3_LINE,
-    },
+    limits: UNKNOWN_LIMITS,
     charset: Charset::Utf8OrWindows1252,
     colours: Colours::CaretBasic,
     server_name: &[Key::SvHostname, Key::Hostname],
@@ -526,6 +522,12 @@ const MAX_MSGLEN: usize = 16_384;
 /// Longest player line of Quake 3's and Quake 2's engines with some bytes to spare: a name has at most
 /// 31 (id-Software/Quake-III-Arena, code/game/q_shared.h; id-Software/Quake-2, server/server.h).
 const QUAKE3_LINE: usize = 64;
+/// The limits of an engine that may be Quake3e or id's: forks of Quake3e have versions of their own
+/// (senposage/Quake3e-urt, code/qcommon/q_shared.h).
+const UNKNOWN_LIMITS: TextLimits = TextLimits {
+    lengths: &[QUAKE3E_STATUS, MAX_MSGLEN],
+    piece: QUAKE3_LINE,
+};
 /// The limit of Quake3e and of engines made from it.
 const QUAKE3E_LIMITS: TextLimits = TextLimits {
     lengths: &[QUAKE3E_STATUS],
@@ -676,6 +678,18 @@ pub(crate) static SIBLINGS: [Profile; 6] = [
     QUAKE_WORLD,
 ];
 
+/// The bits of `needpass`, which servers of Quake 2 always send.
+const NEEDPASS: Password = Password {
+    keys: &[Key::Needpass],
+    left_out_if_none: Replies::None,
+    is_bit_field: true,
+};
+/// The same of servers that send it only if there is a password.
+const NEEDPASS_IF_ANY: Password = Password {
+    left_out_if_none: Replies::All,
+    ..NEEDPASS
+};
+
 /// Quake II, Kingpin and others made from its source. Nothing in a reply names the game.
 pub(crate) const QUAKE2: Profile = Profile {
     name: "Quake 2",
@@ -690,11 +704,7 @@ pub(crate) const QUAKE2: Profile = Profile {
     names: Names::Modification(&[Key::Gamename, Key::Game, Key::Gamedir]),
     slots: &[Key::Maxclients],
     score_limit: &[Key::FragLimit],
-    password: Password {
-        keys: &[Key::Needpass],
-        is_bit_field: true,
-        ..DEFAULT.password
-    },
+    password: NEEDPASS,
     base_folders: &["baseq2", "main"],
     source: "id-Software/Quake-2 server/sv_main.c; yquake2/yquake2 src/game/g_main.c; skullernet/q2pro src/server/main.c",
     ..DEFAULT
@@ -707,7 +717,7 @@ pub(crate) const ALIEN_ARENA: Profile = Profile {
     game: Some("alienarena"),
     limits: TextLimits {
         lengths: &[2784],
-        ..QUAKE2.limits
+        piece: QUAKE3_LINE,
     },
     colours: Colours::Caret,
     base_folders: &["arena", "data1", "baseq2"],
@@ -725,17 +735,19 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
         lengths: &[MAX_PART, 8000],
         piece: MAX_PIECE,
     },
+    charset: Charset::Quake,
+    colours: Colours::None,
+    server_name: &[Key::Hostname],
     map: &[Key::Map],
     version: &[Key::StarVersion],
     names: Names::Modification(&[Key::StarGamedir]),
     match_words: &[Key::Mode],
-    password: Password {
-        left_out_if_none: Replies::All,
-        ..QUAKE2.password
-    },
+    slots: &[Key::Maxclients],
+    score_limit: &[Key::FragLimit],
+    password: NEEDPASS_IF_ANY,
     base_folders: &["qw", "id1"],
     source: "QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c",
-    ..QUAKE2
+    ..DEFAULT
 };
 
 /// FTE's QuakeWorld server, which lists bots under a mark of their own.
@@ -754,7 +766,7 @@ pub(crate) const QTV: Profile = Profile {
     name: "QTV",
     signatures: &[all(&[Begins(Key::StarVersion, "QTV")])],
     game: Some("qtv"),
-    password: QUAKE2.password,
+    password: NEEDPASS,
     source: "QW-Group/qtv src/qtv.h",
     ..QUAKE_WORLD
 };
@@ -764,7 +776,7 @@ pub(crate) const QWFWD: Profile = Profile {
     name: "qwfwd",
     signatures: &[all(&[Begins(Key::StarVersion, "qwfwd")])],
     game: Some("qwfwd"),
-    password: QUAKE2.password,
+    password: NEEDPASS,
     source: "QW-Group/qwfwd src/qwfwd.h",
     ..QUAKE_WORLD
 };
@@ -815,7 +827,7 @@ pub(crate) const UNNAMED_QUAKE3: Profile = Profile {
         Has(Key::Hostname),
     ])],
     game: None,
-    limits: DEFAULT.limits,
+    limits: UNKNOWN_LIMITS,
     colours: Colours::Caret,
     source: "id-Software/Quake-III-Arena code/server/sv_main.c; ec-/Quake3e code/server/sv_main.c",
     ..QUAKE3
@@ -872,7 +884,7 @@ pub(crate) const OPEN_ARENA: Profile = Profile {
     ],
     source: "OpenArena/engine code/qcommon/q_shared.h; \
              OpenArena/gamecode code/game/bg_public.h, g_main.c",
-    ..IOQUAKE3
+    ..QUAKE3
 };
 
 /// Urban Terror.
@@ -883,6 +895,7 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
         all(&[Begins(Key::Version, "ioq3 1.35urt")]),
     ],
     game: Some("urbanterror"),
+    limits: TextLimits::NONE,
     colours: Colours::CaretDigit,
     password: Password {
         left_out_if_none: Replies::Info,
@@ -901,11 +914,10 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
         team_match(10, "Freeze Tag", Limit::None),
         solo_match(11, "Gun Game"),
     ],
-    stock: &[],
     base_folders: &["q3ut4", "q3ut3", "q3ut2"],
     source: "FrozenSand/ioq3-for-UrbanTerror-4 code/server/sv_main.c, code/qcommon/q_shared.h; \
              types of match as the plugin PowerAdmin of B3 names them",
-    ..IOQUAKE3
+    ..DEFAULT
 };
 
 /// Urban Terror on another engine, which may be Quake3e.
@@ -917,7 +929,7 @@ pub(crate) const URBAN_TERROR_ELSEWHERE: Profile = Profile {
         all(&[Begins(Key::Game, "q3ut")]),
         all(&[Begins(Key::Game, "q3urt")]),
     ],
-    limits: DEFAULT.limits,
+    limits: UNKNOWN_LIMITS,
     source: "senposage/Quake3e-urt code/qcommon/q_shared.h",
     ..URBAN_TERROR
 };
@@ -1296,13 +1308,13 @@ pub(crate) const COD4X: Profile = Profile {
         all(&[Begins(Key::Version, "CoD4 X")]),
         all(&[Has(Key::Build), Begins(Key::ShortVersion, "x")]),
     ],
+    game: Some("cod4mw"),
     password: Password {
         left_out_if_none: Replies::Status,
-        ..COD4.password
+        ..COD1.password
     },
-    colours: Colours::CaretDigit,
     source: "callofduty4x/CoD4x_Server src/sv_main.c",
-    ..COD4
+    ..COD1
 };
 
 /// An `infoResponse` of a Call of Duty whose protocol number does not identify the game.
@@ -1460,14 +1472,15 @@ pub(crate) const FTE: Profile = Profile {
     name: "FTE",
     signatures: &[all(&[NumberWithLetters])],
     game: Some("fteqw"),
-    bots_have_no_ping: false,
+    limits: TextLimits::NONE,
+    info_slots: InfoSlots::All,
     colours: Colours::Fte,
-    version: QUAKE_WORLD.version,
-    score_limit: QUAKE_WORLD.score_limit,
-    password: QUAKE_WORLD.password,
+    version: &[Key::StarVersion],
+    score_limit: &[Key::FragLimit],
+    password: NEEDPASS_IF_ANY,
     base_folders: &["id1", "qw", "fte"],
     source: "fte-team/fteqw engine/server/sv_main.c, engine/common/common.c",
-    ..DARK_PLACES
+    ..DEFAULT
 };
 
 /// Warsow, whose engine is qfusion.
