@@ -197,10 +197,6 @@ fn game_and_modification_are_apart() {
     // Recorded from OpenArena 0.8.8, whose infoResponse has no key for a modification either.
     let openarena = "statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\baseoa\n";
     assert_eq!(names(openarena), named("Quake3Arena", None));
-    let again = serve(&read(openarena), Detail::Full, &Protocol::Quake3.into());
-    let pairs =
-        ["com_gamename", "gamename"].map(|key| again.rules.get(key).unwrap().plain().into_owned());
-    assert_eq!(pairs, ["Quake3Arena", "baseoa"]);
 }
 
 #[test]
@@ -348,12 +344,6 @@ fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
             status.rules.get("g_gametype").unwrap().plain(),
             raw,
             "the number stays"
-        );
-        let again = serve(&status, queryport::Detail::Full, &Protocol::Quake3.into());
-        assert_eq!(
-            again.rules.get("g_gametype").unwrap().plain(),
-            raw,
-            "and goes out again"
         );
     }
     let info = |pairs: &str| {
