@@ -36,6 +36,8 @@ pub struct Answer {
     /// Each datagram.
     places: Vec<Place>,
     pub(super) missing: MissingParts,
+    /// Whether no rule is missing.
+    pub(super) has_all_rules: bool,
     limits: Limits,
     /// The character set of the texts, if the caller knows it.
     pub(super) charset: Option<Charset>,
@@ -65,6 +67,7 @@ struct Place {
 impl Answer {
     pub(super) fn new(lists: Lists, options: &QueryOptions) -> Self {
         let missing = missing_parts(&lists, options.detail);
+        let has_all_rules = lists.has_all_rules();
         let mut datagrams: Vec<Datagram> = lists.info.into_iter().collect();
         datagrams.extend(lists.rules.into_datagrams());
         datagrams.extend(lists.players.into_datagrams());
@@ -83,6 +86,7 @@ impl Answer {
             bytes: bytes.into(),
             places,
             missing,
+            has_all_rules,
             limits: options.limits,
             charset: options.charset,
         }
@@ -91,9 +95,8 @@ impl Answer {
     /// Reads captured datagrams, in order of arrival, whose request is unknown. Datagrams that are
     /// not a reply are skipped; the first info record counts.
     ///
-    /// The answer is complete only if one reply can prove it. The rules must be one short datagram
-    /// that begins like that of the stock game, and the list must have as many players as the info
-    /// record counts. In any other list, a datagram can be lost and nothing shows it: then
+    /// The answer is complete only if one round of requests can prove it: see the table of the
+    /// [module](super). In other answers, a datagram can be lost and nothing shows it: then
     /// [`Part::End`](crate::Part::End) is missing. Where several replies were captured, the first
     /// version of each datagram counts.
     ///
@@ -104,8 +107,7 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut lists = Lists::default();
-        lists.rules.set_asked();
-        lists.players.set_asked();
+        lists.begin(true, true);
         let no_datagram = ParseErrorKind::CutShort("the answer: no datagram");
         let mut last_error = ParseError::new(no_datagram, 0);
         let mut has_reply = false;
@@ -117,7 +119,7 @@ impl Answer {
                 Err(error) if matches!(error.kind, ParseErrorKind::Unexpected(_)) => {
                     Response::parse(datagram, limits).map(drop)
                 }
-                taken => taken,
+                taken => taken.map(drop),
             };
             match taken {
                 Ok(()) => has_reply = true,
@@ -127,7 +129,7 @@ impl Answer {
         if !has_reply {
             return Err(last_error);
         }
-        lists.end_only_replies();
+        lists.end_only_round();
         Ok(Self::new(
             lists,
             &QueryOptions::default().with_limits(*limits),

@@ -1,7 +1,7 @@
 //! The client's conversation.
 
 use super::answer::Answer;
-use super::lists::{List, Lists, State, UNEXPECTED};
+use super::lists::{Decision, List, Lists, Reply, UNEXPECTED};
 use super::wire::{Command, Request};
 use crate::error::ParseErrorKind;
 use crate::options::{Detail, Dialect, QueryOptions};
@@ -11,9 +11,9 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 ///
 /// The info's round trip leaves time for the rest of the lists.
 ///
-/// A list is complete when its own bytes or the info's count of players prove it (see the
-/// [module](super)). Otherwise it is requested again, at most twice, until two replies have the
-/// same entries. Parts that stay unknown are in [`Answer::completeness`].
+/// If these replies do not prove that the answer is complete, the lists are requested again, at
+/// most three times, and the info when it is needed: see the table of the [module](super). Parts
+/// that stay unknown are in [`Answer::completeness`].
 ///
 /// ```
 /// use queryport::QueryOptions;
@@ -25,7 +25,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// query.request(&mut request);
 /// assert_eq!(request, [0x79, 0, 0, 0, 3]);
 ///
-/// let rules = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0";
+/// let rules = b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0\x0eMaxSpectators\0\x022\0";
 /// assert!(matches!(query.receive(rules), Verdict::Next));
 /// query.request(&mut request);
 /// assert_eq!(request[5..], [0x79, 0, 0, 0, 0]);
@@ -44,161 +44,140 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 pub struct StatusQuery {
     options: QueryOptions,
     lists: Lists,
-    /// The request whose reply is awaited; `None` before the first request and after its reply has
-    /// ended.
-    asked: Option<Command>,
-    /// Whether each list has a request of its own.
-    is_separate: bool,
+    /// The request of the current step.
+    command: Command,
+    /// Whether it was sent. Datagrams that arrive before that are late ones.
+    is_sent: bool,
 }
 
 impl StatusQuery {
     /// The protocol has nothing to quote, so the nonce is not used: only the sender's address ties
     /// a reply to its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
-        Self {
+        let mut query = Self {
             options: *options,
             lists: Lists::default(),
-            asked: None,
-            is_separate: options.dialect == Dialect::SeparateLists,
-        }
-    }
-
-    /// The command of the next request; `None` when no further request is needed.
-    fn next_command(&self) -> Option<Command> {
-        let Lists {
-            info,
-            rules,
-            players,
-            ..
-        } = &self.lists;
-        if self.options.detail == Detail::Short {
-            return info.is_none().then_some(Command::Info);
-        }
-        let were_lists_asked = rules.state != State::NotAsked || players.state != State::NotAsked;
-        if info.is_none() && were_lists_asked {
-            return Some(Command::Info);
-        }
-        let needs_players = players.is_open();
-        // An empty list of players has no datagram. Only rules in the same reply show that the
-        // request has arrived.
-        let needs_sign_of_arrival = needs_players && players.is_empty() && !self.is_separate;
-        let needs_rules = rules.is_open() || needs_sign_of_arrival;
-        match (needs_rules, needs_players) {
-            (true, true) if !self.is_separate => Some(Command::RulesAndPlayers),
-            (true, _) => Some(Command::Rules),
-            (false, true) => Some(Command::Players),
-            (false, false) => None,
-        }
-    }
-
-    /// The lists that the current request is for, and that can still receive datagrams.
-    fn awaited(&mut self) -> impl Iterator<Item = &mut List> {
-        // Datagrams of the lists that arrive before the info belong to the same reply.
-        let asked_info = self.asked == Some(Command::Info);
-        let awaits_rules = asked_info || self.asked.is_some_and(asks_for_rules);
-        let awaits_players = asked_info || self.asked.is_some_and(asks_for_players);
-        let rules = awaits_rules.then_some(&mut self.lists.rules);
-        let players = awaits_players.then_some(&mut self.lists.players);
-        let asked = rules.into_iter().chain(players);
-        asked.filter(|list| list.state == State::Asked)
-    }
-
-    fn awaits_info(&self) -> bool {
-        self.asked == Some(Command::Info) && self.lists.info.is_none()
-    }
-
-    /// The verdict after a datagram was taken.
-    fn verdict(&mut self) -> Verdict<Answer> {
-        let Some(asked) = self.asked else {
-            // The reply has ended: this datagram is late.
-            return Verdict::Next;
+            command: Command::Info,
+            is_sent: false,
         };
-        let has_info = self.lists.info.is_some();
-        if asked == Command::Info {
-            return if has_info {
-                self.end_request().into()
-            } else {
-                Verdict::Partial(Wait::Reply)
-            };
+        query.lists.is_separate = options.dialect == Dialect::SeparateLists;
+        if options.detail == Detail::Full {
+            query.ask_for_lists();
         }
-        if !has_info {
-            // The lists have begun. The rest arrives during the round trip of the info.
+        query
+    }
+
+    /// Begins the step of this command.
+    fn ask(&mut self, command: Command) {
+        self.command = command;
+        self.is_sent = false;
+        self.lists
+            .begin(asks_for_rules(command), asks_for_players(command));
+    }
+
+    fn ask_for_lists(&mut self) {
+        self.ask(if self.lists.is_separate {
+            Command::Rules
+        } else {
+            Command::RulesAndPlayers
+        });
+    }
+
+    /// Ends the current step.
+    fn end_step(&mut self) -> NextStep {
+        let is_first_round = self.lists.info.is_none();
+        match self.command {
+            Command::Rules if is_first_round => self.ask(Command::Players),
+            Command::Players | Command::RulesAndPlayers if is_first_round => {
+                // The rest of the lists arrives during the round trip of the info.
+                self.ask(Command::Info);
+            }
+            _ => return self.decide(),
+        }
+        NextStep::Request
+    }
+
+    /// Ends the awaited replies and decides.
+    fn decide(&mut self) -> NextStep {
+        if self.options.detail == Detail::Short {
+            return NextStep::Done(self.take_answer());
+        }
+        let ended = match self.command {
+            Command::Info => Reply::Info,
+            _ => Reply::Lists,
+        };
+        match (self.command, self.lists.end(ended)) {
+            (_, Decision::Complete) => return NextStep::Done(self.take_answer()),
+            (Command::Rules, _) => self.ask(Command::Players),
+            (_, Decision::AskInfo) => self.ask(Command::Info),
+            (_, Decision::AskLists) => self.ask_for_lists(),
+            (_, Decision::End) => return NextStep::Done(self.take_answer()),
+        }
+        NextStep::Request
+    }
+
+    /// The lists of the current request that can take further datagrams.
+    fn awaited(&self) -> impl Iterator<Item = &List> {
+        let rules = asks_for_rules(self.command).then_some(&self.lists.rules);
+        let players = asks_for_players(self.command).then_some(&self.lists.players);
+        let asked = rules.into_iter().chain(players);
+        asked.filter(|list| list.takes_more())
+    }
+
+    /// Whether nothing has arrived for the current request for lists.
+    fn is_silent(&self) -> bool {
+        self.awaited().all(List::is_silent)
+    }
+
+    /// The verdict after a datagram of a list was taken.
+    fn verdict(&mut self) -> Verdict<Answer> {
+        if !self.is_sent {
             return Verdict::Next;
         }
         let takes_no_more = self.awaited().next().is_none();
-        if takes_no_more {
-            return self.end_request().into();
+        if self.command == Command::Info || (self.is_silent() && !takes_no_more) {
+            return Verdict::Partial(Wait::Reply);
         }
-        Verdict::Partial(self.wait_for_lists())
-    }
-
-    /// How long to wait for further datagrams of the awaited lists.
-    fn wait_for_lists(&mut self) -> Wait {
-        let player_count = self.lists.player_count;
-        if self.awaited().all(|list| list.is_silent()) {
-            Wait::Reply
-        } else if self.awaited().all(|list| list.looks_whole(player_count)) {
+        if self.lists.info.is_none() || takes_no_more {
+            return self.end_step().into();
+        }
+        Verdict::Partial(if self.lists.look_whole() {
             Wait::Grace
         } else {
             Wait::Quiet
-        }
+        })
     }
 
-    /// Ends the current request: the awaited lists get no more datagrams from it.
-    fn end_request(&mut self) -> NextStep {
-        self.end_awaited_lists();
-        let are_rules_asked_again = self.lists.rules.is_open();
-        if are_rules_asked_again && !self.is_separate {
-            // The same request can confirm that there are no players.
-            self.lists.players.ask_again_if_empty();
+    /// Handles a timeout for a request for lists without a reply.
+    fn handle_silence(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        let has_begun = self.lists.have_begun();
+        if self.command == Command::Players {
+            // An empty list has no datagram.
+            self.lists.players.set_answered();
+            return self.end_step().into();
         }
-        self.asked = None;
-        match self.next_command() {
-            Some(_) => NextStep::Request,
-            None => NextStep::Done(self.take_answer()),
-        }
-    }
-
-    fn end_awaited_lists(&mut self) {
-        let player_count = self.lists.player_count;
-        self.awaited().for_each(|list| list.end_reply(player_count));
-    }
-
-    /// Handles a timeout before the info has arrived.
-    fn handle_missing_info(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let has_answer = self.lists.have_begun();
-        let may_ask_again = self.awaits_info() && remaining == Remaining::Retry;
-        if !has_answer || may_ask_again {
+        if self.lists.info.is_none() {
+            self.command = Command::Info;
             return OnTimeout::Retry;
         }
-        OnTimeout::Done(self.end())
-    }
-
-    /// Handles the silence of a server that has sent its info.
-    fn handle_silence(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let asked_players = self.asked == Some(Command::Players);
-        if asked_players && self.lists.player_count == Some(0) {
-            self.lists.players.end_empty_reply();
-            return self.end_request().into();
-        }
         if remaining == Remaining::Retry {
-            if !self.lists.have_begun() {
+            if !has_begun && !self.lists.is_separate {
                 // Some servers and filters know only the requests for one list.
-                self.is_separate = true;
+                self.lists.is_separate = true;
+                self.command = Command::Rules;
             }
             return OnTimeout::Retry;
         }
-        self.awaited().for_each(List::give_up);
-        self.end_request().into()
-    }
-
-    /// Ends the query with the parts that have arrived.
-    fn end(&mut self) -> Answer {
-        self.end_awaited_lists();
-        self.take_answer()
+        self.lists.rules.is_over = true;
+        if self.command == Command::Rules {
+            self.ask(Command::Players);
+            return OnTimeout::Next;
+        }
+        OnTimeout::Done(self.take_answer())
     }
 
     fn take_answer(&mut self) -> Answer {
+        self.lists.end_lists();
         Answer::new(std::mem::take(&mut self.lists), &self.options)
     }
 }
@@ -241,51 +220,42 @@ impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        // After the answer, the query begins anew.
-        let command = self.next_command().unwrap_or(Command::RulesAndPlayers);
-        self.asked = Some(command);
-        if asks_for_rules(command) {
-            self.lists.rules.set_asked();
-        }
-        if asks_for_players(command) {
-            self.lists.players.set_asked();
-        }
+        self.is_sent = true;
         // Cannot fail: every request has a form on the wire.
-        Request::new(command).encode(out);
+        Request::new(self.command).encode(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         // An echo of the request differs from a reply without entries only in the version.
-        let request = self.asked.map(Request::new);
-        if request.is_some() && Request::parse(datagram).ok() == request {
+        let request = Request::new(self.command);
+        if self.is_sent && Request::parse(datagram) == Ok(request) {
             return Verdict::Rejected(UNEXPECTED);
         }
-        let awaits_info = self.awaits_info();
-        let taken = self.lists.take(datagram, awaits_info, &self.options.limits);
-        // A datagram over the limits shows that the request has arrived.
-        if let Err(error) = taken
-            && !matches!(error.kind, ParseErrorKind::Limit { .. })
-        {
-            return Verdict::Rejected(error);
+        let awaits_info = self.is_sent && self.command == Command::Info;
+        match self.lists.take(datagram, awaits_info, &self.options.limits) {
+            Ok(Reply::Info) => self.end_step().into(),
+            Ok(Reply::Lists) => self.verdict(),
+            // A datagram over the limits shows that the request has arrived.
+            Err(error) if matches!(error.kind, ParseErrorKind::Limit { .. }) => self.verdict(),
+            Err(error) => Verdict::Rejected(error),
         }
-        if self.asked == Some(Command::RulesAndPlayers) {
-            // The request has arrived. If no datagram of players follows, the list is empty.
-            self.lists.players.set_answered();
-        }
-        self.verdict()
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        if self.lists.info.is_none() {
-            return self.handle_missing_info(remaining);
+        let has_begun = self.lists.info.is_some() || self.lists.have_begun();
+        if remaining == Remaining::Nothing && has_begun {
+            return OnTimeout::Done(self.take_answer());
         }
-        if remaining == Remaining::Nothing {
-            return OnTimeout::Done(self.end());
+        if self.command == Command::Info {
+            return if remaining == Remaining::Retry || !has_begun {
+                OnTimeout::Retry
+            } else {
+                OnTimeout::Done(self.take_answer())
+            };
         }
-        let is_silent = self.awaited().all(|list| list.is_silent());
-        if is_silent {
+        if self.is_silent() {
             return self.handle_silence(remaining);
         }
-        self.end_request().into()
+        self.end_step().into()
     }
 }

@@ -23,6 +23,14 @@ pub(super) const SERVER_MODE: &str = "ServerMode";
 pub(super) const DEDICATED: &str = "dedicated";
 pub(super) const NON_DEDICATED: &str = "non-dedicated";
 
+/// The rules directly before and after that of a password, if there is none (`Deaod/UT2004` and
+/// `InsultingPros/KillingFloor`, `Engine/GameInfo.uc`, `GetServerDetails`).
+pub(super) const PASSWORD_NEIGHBOURS: [(&str, &str); 3] = [
+    ("ServerVersion", "GameStats"),
+    ("IsVacSecured", "GameSpeed"),
+    ("IsVacSecured", "MaxSpectators"),
+];
+
 /// The facts about one engine.
 #[derive(Debug)]
 pub(super) struct Profile {

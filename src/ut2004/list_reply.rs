@@ -10,13 +10,16 @@ use super::wire::lists::{
 use super::wire::{Body, Response};
 use crate::error::ParseError;
 use crate::limits::Limits;
+use crate::text::number;
+
+/// The maximum length of a name in the stock game (`Deaod/UT2004`, `UnrealGame/DeathMatch.uc`,
+/// `ChangeName`).
+const MAX_NAME: usize = 20;
 
 /// The datagrams of one reply, in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ListReply {
     datagrams: Vec<Datagram>,
-    /// Whether something has arrived for a request that included this list.
-    is_answered: bool,
 }
 
 impl ListReply {
@@ -24,16 +27,8 @@ impl ListReply {
         self.datagrams.push(datagram);
     }
 
-    pub(super) const fn set_answered(&mut self) {
-        self.is_answered = true;
-    }
-
-    pub(super) const fn is_silent(&self) -> bool {
-        self.datagrams.is_empty() && !self.is_answered
-    }
-
-    pub(super) const fn has_datagrams(&self) -> bool {
-        !self.datagrams.is_empty()
+    pub(super) const fn datagram_count(&self) -> usize {
+        self.datagrams.len()
     }
 
     pub(super) fn has(&self, datagram: &[u8]) -> bool {
@@ -52,97 +47,86 @@ impl ListReply {
         self.datagrams.iter().map(|part| part.entry_count).sum()
     }
 
-    pub(super) fn worth(&self) -> Worth {
-        let entry_count = self.entry_count();
-        Worth {
-            is_one_reply: entry_count > 0 && !self.is_mixed(),
-            entry_count,
-        }
-    }
-
-    /// Whether the reply has a datagram that can be the last, or no datagram at all.
-    pub(super) fn is_ended(&self) -> bool {
+    /// Whether it has a datagram that can only be the last, or no datagram at all.
+    pub(super) fn has_end(&self) -> bool {
         self.datagrams.is_empty() || self.datagrams.iter().any(Datagram::is_end)
     }
 
-    /// Whether its only datagram is both the first and the last of the rules, as in the stock game.
-    pub(super) fn is_stock_rules(&self) -> bool {
-        match self.datagrams.as_slice() {
-            [only] => only.is_first() && only.is_end() && !only.is_cut,
-            _ => false,
-        }
+    /// Whether it has the rule with which the list of every stock game begins.
+    pub(super) fn has_first_rule(&self) -> bool {
+        self.datagrams.iter().any(Datagram::is_first)
     }
 
-    /// Whether it lists exactly the players whom the server counts. A reply with more has
-    /// spectators, and others may be missing.
-    pub(super) fn has_exactly(&self, count: usize) -> bool {
-        let listed = self.listed();
-        listed.all == count && listed.counted() == count && self.is_sound()
+    /// The number in the rule with this key.
+    pub(super) fn number(&self, key: &str) -> Option<usize> {
+        let mut rules = self.datagrams.iter().flat_map(Datagram::rules);
+        let rule = rules.find(|rule| rule.name.eq_ignore_ascii_case(key.as_bytes()))?;
+        number::number(rule.value)
     }
 
-    /// Whether it lists at least as many players as the server counts.
-    pub(super) fn has_counted(&self, count: usize) -> bool {
-        self.listed().counted() >= count
+    /// The number of players and spectators, without team scores.
+    pub(super) fn player_count(&self) -> usize {
+        let people = self.players().filter(|row| row.pseudo_team().is_none());
+        people.count()
     }
 
-    fn listed(&self) -> Listed {
-        let mut listed = Listed::default();
-        // Modifications list scores of teams and other entries with number 0 and ping 0.
-        let players = self
-            .players()
-            .filter(|player| (player.player_num, player.ping) != (0, 0));
-        for player in players {
-            let is_in_team = player.team().is_some();
-            listed.all = listed.all.saturating_add(1);
-            listed.in_teams = listed.in_teams.saturating_add(is_in_team.into());
-        }
-        listed
+    /// Whether no name is longer than the stock game allows, which counts colour codes too.
+    pub(super) fn has_short_names(&self) -> bool {
+        self.players()
+            .all(|row| row.name.raw().len() <= MAX_NAME && row.xmp.is_none())
     }
 
     /// Whether it is one reply and has no cut datagram.
     pub(super) fn is_sound(&self) -> bool {
-        self.is_uncut() && !self.is_mixed()
+        !self.datagrams.iter().any(|part| part.is_cut) && !self.is_mixed()
     }
 
-    pub(super) fn is_uncut(&self) -> bool {
-        !self.datagrams.iter().any(|part| part.is_cut)
-    }
-
-    /// Whether it has datagrams of two replies: two last datagrams, or one player in two datagrams.
+    /// Whether it has datagrams of two replies: two that can only be the last, two that begin the
+    /// rules, or one player in two datagrams.
     fn is_mixed(&self) -> bool {
         let ends = self.datagrams.iter().filter(|part| part.is_end()).count();
-        ends > 1 || (self.datagrams.len() > 1 && self.has_player_in_two_datagrams())
+        let starts = self.datagrams.iter().filter(|part| part.is_first()).count();
+        ends > 1 || starts > 1 || self.has_player_in_two_datagrams()
     }
 
     fn has_player_in_two_datagrams(&self) -> bool {
-        let mut listings = Vec::with_capacity(self.entry_count());
+        let [_, _, ..] = self.datagrams.as_slice() else {
+            return false;
+        };
+        let mut players = Vec::with_capacity(self.entry_count());
         for (datagram, part) in self.datagrams.iter().enumerate() {
-            let players = part.players().map(Entry::identity);
-            listings.extend(players.map(|player| Listing { player, datagram }));
+            players.extend(part.players().map(|row| (Entry::identity(row), datagram)));
         }
-        listings.sort_unstable();
-        listings.windows(2).any(|pair| match pair {
-            [one, next] => one.player == next.player && one.datagram != next.datagram,
-            _ => false,
-        })
+        players.sort_unstable();
+        let is_in_two = |(one, next): (&(Entry<'_>, usize), &(Entry<'_>, usize))| {
+            one.0 == next.0 && one.1 != next.1
+        };
+        players.iter().zip(players.iter().skip(1)).any(is_in_two)
     }
 
-    /// Whether two replies have the same entries. Values, pings and scores may differ.
-    pub(super) fn has_same_entries(&self, other: &Self) -> bool {
-        // Most rules do not change, and then the datagrams are equal.
-        self.datagrams == other.datagrams || self.sorted_entries() == other.sorted_entries()
+    /// Compares a reply with an earlier one.
+    pub(super) fn relation_to(&self, earlier: &Self) -> Relation {
+        let has_as_many = self.datagrams.len() == earlier.datagrams.len();
+        if has_as_many && self.datagrams.iter().all(|part| earlier.has(&part.bytes)) {
+            return Relation::Identical;
+        }
+        if self.sorted_entries() == earlier.sorted_entries() {
+            return Relation::Equal;
+        }
+        if self.entry_count() < earlier.entry_count() && earlier.has_names_of(self) {
+            return Relation::Lacking;
+        }
+        Relation::Other
     }
 
     /// Whether the reply has every rule or player of another reply, by name and number.
     pub(super) fn has_names_of(&self, other: &Self) -> bool {
         let entries = self.sorted_entries();
-        for wanted in other.sorted_entries() {
+        let mut wanted = other.sorted_entries().into_iter();
+        wanted.all(|wanted| {
             let found = entries.binary_search_by_key(&wanted.key(), Entry::key);
-            if found.is_err() {
-                return false;
-            }
-        }
-        true
+            found.is_ok()
+        })
     }
 
     /// The entries, in a form for comparing two replies. They are sorted, because datagrams can
@@ -215,12 +199,16 @@ impl ListReply {
     }
 }
 
-/// The rank of a reply: the greatest makes the best answer. A reply that has parts of two can have
-/// players twice, so its rank is below all others.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Worth {
-    is_one_reply: bool,
-    entry_count: usize,
+/// A reply compared with an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// The datagrams are the same.
+    Identical,
+    /// The entries are the same. Values, pings and scores differ.
+    Equal,
+    /// It lacks entries of the earlier reply, and has no others.
+    Lacking,
+    Other,
 }
 
 /// The place of a datagram in the order of its list.
@@ -246,31 +234,6 @@ impl Size {
             bytes: self.bytes.saturating_add(other.bytes),
         }
     }
-}
-
-/// The number of listed players, without team scores.
-#[derive(Default)]
-struct Listed {
-    all: usize,
-    in_teams: usize,
-}
-
-impl Listed {
-    /// The number of players that the server counts: those in teams, if the game has teams.
-    const fn counted(&self) -> usize {
-        if self.in_teams > 0 {
-            self.in_teams
-        } else {
-            self.all
-        }
-    }
-}
-
-/// A player in one of several datagrams.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Listing<'a> {
-    player: Entry<'a>,
-    datagram: usize,
 }
 
 /// A rule by its name and value, or a player by number and name.

@@ -1,32 +1,9 @@
-//! The lists of one query: their replies, and the proof that they are complete.
+//! The lists of one query, and the table that decides when they are complete.
 //!
-//! A list has no count, no numbers and no end mark. Three facts can confirm that it is complete:
-//!
-//! - Players: exactly as many are listed as the info counts, apart from rows with number and ping
-//!   0, which can be team scores. Either all players are in a team, or none is. A list with more
-//!   has spectators, and others may be missing.
-//! - Rules: one datagram of at most 450 bytes begins with the stock game's first rule.
-//! - Either: two replies have the same entries, and no other reply shows that both lack some: see
-//!   [`List::is_repeated`]. Two replies without any datagram of players confirm nothing if the info
-//!   counts players.
-//!
-//! One of these facts proves a list that has an end: a datagram of at most 450 bytes. A list
-//! without it looks like one whose last datagrams never arrive. It needs both facts: the count of
-//! players, and the second reply.
-//!
-//! A reply with fewer entries than an earlier one is never proved.
-//!
-//! The info does not count spectators. So if the info counts no players, an empty list still needs
-//! a second reply in two cases: the rules are requested again anyway, or the first reply was
-//! silence.
-//!
-//! The last reply is the list. Replies are never merged: a datagram of another moment can
-//! contradict the rest. If a list is not proved, its largest reply is the answer, and the end of
-//! the list counts as missing.
+//! The [module](super) explains the table of [`Lists::decide`]. Replies are never merged: a
+//! datagram of another moment can contradict the rest.
 
-use std::cmp::Ordering;
-
-use super::list_reply::{Datagram, ListReply, Size};
+use super::list_reply::{Datagram, ListReply, Relation, Size};
 use super::wire::lists::{PLAYERS, RULES, TYPE_AT};
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -37,67 +14,220 @@ use crate::model::MissingParts;
 pub(super) const UNEXPECTED: ParseError =
     ParseError::new(ParseErrorKind::Unexpected("the reply asked for"), TYPE_AT);
 
-/// The maximum number of replies to one list. Some real lists change with every reply.
-const MAX_REPLIES: usize = 3;
+/// How often both lists are requested. Some servers change them with every reply.
+const MAX_ROUNDS: u8 = 4;
+
+/// The minimum number of players in a full datagram, if their names are short.
+const MIN_FULL_ROWS: usize = 12;
+
+/// Rules of the stock game (`Deaod/UT2004`, `Engine/GameInfo.uc`, `UnrealGame/DeathMatch.uc`).
+const MAX_SPECTATORS: &str = "MaxSpectators";
+const MIN_PLAYERS: &str = "MinPlayers";
 
 /// The info record and both lists.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Lists {
+    /// The newest info record.
     pub(super) info: Option<Datagram>,
     /// Players as the server counts them; `None` before the info, and for a negative number.
-    pub(super) player_count: Option<usize>,
+    player_count: Option<usize>,
+    /// Whether the info is the same as the one before.
+    is_same_info: bool,
     pub(super) rules: List,
     pub(super) players: List,
+    /// Whether each list has a request of its own.
+    pub(super) is_separate: bool,
+    /// How often the lists were requested.
+    rounds: u8,
 }
 
 /// The replies to the requests for one list.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct List {
-    kind: Kind,
-    pub(super) state: State,
-    /// The reply to the current request.
+    /// The reply to the current request. After its end, only a reply that was not taken over.
     reply: ListReply,
-    /// The replies before it, oldest first.
-    earlier: Vec<ListReply>,
+    /// Whether the reply has not ended.
+    is_awaited: bool,
+    /// Whether the request has arrived: a list without a datagram is empty.
+    is_answered: bool,
+    /// The newest reply that lacks nothing of the one before.
+    best: ListReply,
+    /// How many replies have the entries of `best`: 0 if it proves nothing.
+    equal_replies: u8,
+    /// Whether the newest reply has other entries than the one before.
+    is_new: bool,
+    moment: Moment,
+    /// Whether the list is requested no more: it is longer than the limits allow, or its requests
+    /// get no reply.
+    pub(super) is_over: bool,
 }
 
+/// When the best reply came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Moment {
+    /// Before the info.
+    #[default]
+    Before,
+    /// After it.
+    After,
+    /// At its moment: equal infos came before and after the reply, or the same bytes
+    /// before and after the info.
+    Same,
+}
+
+/// How many equal replies prove a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Proof {
+    /// Nothing can be missing.
+    Once = 1,
+    /// A datagram in the middle of the rules, or one of spectators, can be missing.
+    Twice = 2,
+    /// Any datagram can be missing.
+    Thrice = 3,
+    /// Something is missing.
+    Never,
+}
+
+/// The next step of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Rules,
-    Players,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    NotAsked,
-    Asked,
-    Proved,
-    /// Requested as often as allowed, and not proved.
-    GivenUp,
-    /// Longer than the limits allow.
-    OverLimit,
-}
-
-/// The part of a list that an answer lacks.
-enum Missing {
-    Nothing,
+pub(super) enum Decision {
+    Complete,
+    AskInfo,
+    AskLists,
+    /// The answer stays incomplete.
     End,
-    Part,
 }
 
-impl Default for Lists {
-    fn default() -> Self {
-        Self {
-            info: None,
-            player_count: None,
-            rules: List::new(Kind::Rules),
-            players: List::new(Kind::Players),
-        }
-    }
+/// The kind of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reply {
+    Info,
+    Lists,
 }
 
 impl Lists {
-    /// Takes a datagram of a requested list, or the info if it is awaited.
+    /// Ends the awaited replies, and decides on the next step.
+    pub(super) fn end(&mut self, ended: Reply) -> Decision {
+        self.end_lists();
+        if ended == Reply::Info {
+            for list in [&mut self.rules, &mut self.players] {
+                if self.is_same_info {
+                    list.confirm_moment();
+                } else {
+                    list.restart();
+                }
+            }
+        }
+        self.decide(ended)
+    }
+
+    /// The table of the module's documentation: the first row that fits decides.
+    fn decide(&self, ended: Reply) -> Decision {
+        let lacks_players = self.players_proof() == Proof::Never;
+        let is_new = self.rules.is_new || self.players.is_new;
+        if self.rules.is_over || self.players.is_over {
+            return Decision::End; // Row 1.
+        }
+        if self.is_complete() {
+            return Decision::Complete; // Rows 2 and 3.
+        }
+        if ended == Reply::Lists && (self.are_proved() || is_new || lacks_players) {
+            return Decision::AskInfo; // Row 4.
+        }
+        if lacks_players && self.players.is_repeated() {
+            return Decision::End; // Row 5.
+        }
+        if self.rounds < MAX_ROUNDS {
+            Decision::AskLists // Row 6.
+        } else {
+            Decision::End // Row 7.
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.are_proved() && (self.is_one_round() || self.is_one_moment())
+    }
+
+    fn are_proved(&self) -> bool {
+        self.rules.is_proved(self.rules_proof()) && self.players.is_proved(self.players_proof())
+    }
+
+    /// Whether one round of requests proves everything.
+    fn is_one_round(&self) -> bool {
+        let is_of_round =
+            |list: &List, proof| list.moment == Moment::Before && proof == Proof::Once;
+        is_of_round(&self.rules, self.rules_proof())
+            && is_of_round(&self.players, self.players_proof())
+    }
+
+    /// Whether the lists are of the info's moment. Exactly as many players as it counts are.
+    fn is_one_moment(&self) -> bool {
+        let are_players_of_info = self.players.moment == Moment::Same || self.are_counted();
+        self.rules.moment == Moment::Same && are_players_of_info
+    }
+
+    /// Whether the best reply lists exactly the players that the info after it counts.
+    fn are_counted(&self) -> bool {
+        self.players.moment == Moment::Before && self.players_proof() == Proof::Once
+    }
+
+    fn rules_proof(&self) -> Proof {
+        let rules = &self.rules.best;
+        if rules.datagram_count() == 0 {
+            return Proof::Never;
+        }
+        if !rules.has_first_rule() || !rules.has_end() {
+            return Proof::Thrice;
+        }
+        // If each list has its own request, players and info are between two replies with rules.
+        if rules.datagram_count() == 1 && !self.is_separate {
+            Proof::Once
+        } else {
+            Proof::Twice
+        }
+    }
+
+    fn players_proof(&self) -> Proof {
+        let Some(count) = self.player_count else {
+            return Proof::Thrice;
+        };
+        let players = &self.players.best;
+        let listed = players.player_count();
+        let has_bots = self.rules.best.number(MIN_PLAYERS) > Some(0);
+        if listed < count && !has_bots {
+            return Proof::Never;
+        }
+        if listed < count || !players.has_end() {
+            return Proof::Thrice;
+        }
+        if listed == count && listed > 0 && self.are_spectators_few() {
+            Proof::Once
+        } else {
+            Proof::Twice
+        }
+    }
+
+    /// Whether a full datagram has more players than the server admits spectators, whom it does
+    /// not count. Then no datagram is missing before the end of a list with all counted players.
+    fn are_spectators_few(&self) -> bool {
+        // The game can admit one more.
+        let max_spectators = self.rules.best.number(MAX_SPECTATORS);
+        let are_few = max_spectators.is_some_and(|most| most.saturating_add(1) < MIN_FULL_ROWS);
+        are_few && self.players.best.has_short_names()
+    }
+
+    /// Begins a new reply for the rules, the players or both.
+    pub(super) fn begin(&mut self, with_rules: bool, with_players: bool) {
+        if with_rules {
+            self.rules.begin();
+            self.rounds = self.rounds.saturating_add(1);
+        }
+        if with_players {
+            self.players.begin();
+        }
+    }
+
+    /// Takes a datagram of an awaited list, or the info if it is awaited. Returns which it is.
     ///
     /// # Errors
     /// The error of the datagram. After [`ParseErrorKind::Limit`], the list takes no more
@@ -107,16 +237,20 @@ impl Lists {
         datagram: &[u8],
         awaits_info: bool,
         limits: &Limits,
-    ) -> Result<(), ParseError> {
-        match datagram.get(TYPE_AT) {
-            Some(&RULES) if self.rules.state != State::NotAsked => {
-                self.take_part(datagram, Kind::Rules, limits)
-            }
-            Some(&PLAYERS) if self.players.state != State::NotAsked => {
-                self.take_part(datagram, Kind::Players, limits)
-            }
-            _ => self.take_info(datagram, awaits_info, limits),
+    ) -> Result<Reply, ParseError> {
+        let size = self.size();
+        let (list, max_entries) = match datagram.get(TYPE_AT) {
+            Some(&RULES) if self.rules.is_awaited => (&mut self.rules, limits.max_rules()),
+            Some(&PLAYERS) if self.players.is_awaited => (&mut self.players, limits.max_players()),
+            _ => return self.take_info(datagram, awaits_info, limits),
+        };
+        let taken = list.take(datagram, size, max_entries, limits);
+        // The request for both lists has arrived. If no datagram follows, a list is empty.
+        if !self.is_separate && (taken.is_ok() || list.is_over) {
+            self.rules.set_answered();
+            self.players.set_answered();
         }
+        taken.map(|()| Reply::Lists)
     }
 
     fn take_info(
@@ -124,41 +258,18 @@ impl Lists {
         datagram: &[u8],
         is_awaited: bool,
         limits: &Limits,
-    ) -> Result<(), ParseError> {
+    ) -> Result<Reply, ParseError> {
         let response = Response::parse(datagram, limits)?;
         match response.body {
             Body::Info(info) if is_awaited => {
-                self.info = Some(Datagram::new(datagram, &response));
+                let datagram = Some(Datagram::new(datagram, &response));
+                self.is_same_info = self.info == datagram;
+                self.info = datagram;
                 self.player_count = usize::try_from(info.current_players).ok();
-                Ok(())
+                Ok(Reply::Info)
             }
             _ => Err(UNEXPECTED),
         }
-    }
-
-    fn take_part(
-        &mut self,
-        datagram: &[u8],
-        kind: Kind,
-        limits: &Limits,
-    ) -> Result<(), ParseError> {
-        let size = self.size();
-        let list = match kind {
-            Kind::Rules => &mut self.rules,
-            Kind::Players => &mut self.players,
-        };
-        // A list that is over takes nothing more, and a copy adds nothing. Such a datagram is still
-        // a reply, if it can be read.
-        if list.state != State::Asked || list.reply.has(datagram) {
-            return Response::parse(datagram, limits).map(drop);
-        }
-        let taken = list.take(datagram, size, limits);
-        if let Err(error) = &taken
-            && matches!(error.kind, ParseErrorKind::Limit { .. })
-        {
-            list.state = State::OverLimit;
-        }
-        taken
     }
 
     /// The datagrams that have arrived for the current requests, and their bytes.
@@ -168,38 +279,71 @@ impl Lists {
         lists.plus(info.unwrap_or_default())
     }
 
-    /// The parts of the answer that are missing, except the info.
-    pub(super) fn missing(&self) -> MissingParts {
-        let rules = self.rules.missing(None);
-        let players = self.players.missing(self.player_count);
-        MissingParts {
-            rules: matches!(rules, Missing::Part),
-            players: matches!(players, Missing::Part),
-            end: matches!(rules, Missing::End) || matches!(players, Missing::End),
-            ..MissingParts::NOTHING
-        }
+    /// Ends the replies that are awaited.
+    pub(super) fn end_lists(&mut self) {
+        // Players that the info counts exactly need no newer values.
+        let are_counted = self.are_counted();
+        self.rules.end_reply(false);
+        self.players.end_reply(are_counted);
     }
 
-    /// Ends the only replies to an unknown request. Rules show that players were requested too.
-    pub(super) fn end_only_replies(&mut self) {
-        if !self.rules.is_silent() {
-            self.players.set_answered();
-        }
+    /// Ends the only replies to unknown requests, as those of one round.
+    pub(super) fn end_only_round(&mut self) {
         self.rules.reply.keep_first_versions();
         self.players.reply.keep_first_versions();
-        self.rules.end_reply(None);
-        self.players.end_reply(self.player_count);
+        self.end_lists();
+        self.rules.moment = Moment::Before;
+        self.players.moment = Moment::Before;
     }
 
     /// Whether a datagram of a list has arrived.
     pub(super) fn have_begun(&self) -> bool {
         self.rules.has_begun() || self.players.has_begun()
     }
+
+    /// Whether all awaited replies have every entry of the best ones.
+    pub(super) fn look_whole(&self) -> bool {
+        let mut lists = [&self.rules, &self.players].into_iter();
+        lists.all(|list| !list.is_awaited || list.looks_whole())
+    }
+
+    /// Whether the rules are proved, so that an absent rule is not set.
+    pub(super) fn has_all_rules(&self) -> bool {
+        !self.rules.is_over && self.rules.is_proved(self.rules_proof())
+    }
+
+    /// The parts of the answer that are missing, except the info.
+    pub(super) fn missing(&self) -> MissingParts {
+        let lacks_rules = self.rules.is_over || self.rules_proof() == Proof::Never;
+        let listed = self.players.best.player_count();
+        // Without the info, nobody knows whether an empty list is whole.
+        let count = self.player_count.unwrap_or(1);
+        let lacks_players = self.players.is_over || listed < count;
+        let is_complete = !self.rules.is_over && !self.players.is_over && self.is_complete();
+        if is_complete {
+            return MissingParts::NOTHING;
+        }
+        let rules_are_open = !lacks_rules && !self.rules.is_proved(self.rules_proof());
+        let players_are_open = !lacks_players && !self.players.is_proved(self.players_proof());
+        MissingParts {
+            rules: lacks_rules,
+            players: lacks_players,
+            end: rules_are_open || players_are_open || !(lacks_rules || lacks_players),
+            ..MissingParts::NOTHING
+        }
+    }
 }
 
-fn check_size(size: Size, limits: &Limits) -> Result<(), ParseError> {
+/// An error if a reply exceeds the limits.
+fn check(
+    size: Size,
+    entries: usize,
+    max_entries: usize,
+    limits: &Limits,
+) -> Result<(), ParseError> {
     bound(size.datagrams, limits.max_fragments(), "datagrams")?;
-    bound(size.bytes, limits.max_answer_bytes(), "bytes of one answer")
+    bound(size.bytes, limits.max_answer_bytes(), "bytes of one answer")?;
+    bound(entries, max_entries, "entries of one list")
 }
 
 /// An error if there is more of `what` than a limit allows.
@@ -212,202 +356,143 @@ fn bound(size: usize, max: usize, what: &'static str) -> Result<(), ParseError> 
 }
 
 impl List {
-    fn new(kind: Kind) -> Self {
-        Self {
-            kind,
-            state: State::NotAsked,
-            reply: ListReply::default(),
-            earlier: Vec::new(),
-        }
+    fn begin(&mut self) {
+        self.reply = ListReply::default();
+        self.is_awaited = true;
+        self.is_answered = false;
     }
 
-    /// Notes that a request for the list is sent.
-    pub(super) fn set_asked(&mut self) {
-        if self.state == State::NotAsked {
-            self.state = State::Asked;
-        }
-    }
-
-    /// Ends a reply without any datagram, where the server counts no players. An empty list has no
-    /// datagram, but the first time the datagram may be lost.
-    pub(super) fn end_empty_reply(&mut self) {
-        self.set_answered();
-        self.end_reply(Some(0));
-        self.ask_again_if_empty();
-    }
-
-    pub(super) const fn give_up(&mut self) {
-        self.state = State::GivenUp;
-    }
-
-    /// Whether a reply is awaited, or must still be requested.
-    pub(super) const fn is_open(&self) -> bool {
-        matches!(self.state, State::NotAsked | State::Asked)
+    /// Notes that the request has arrived: if no datagram follows, the list is empty.
+    pub(super) const fn set_answered(&mut self) {
+        self.is_answered = true;
     }
 
     /// Whether nothing has arrived for the current request.
     pub(super) const fn is_silent(&self) -> bool {
-        self.reply.is_silent()
+        self.reply.datagram_count() == 0 && !self.is_answered
     }
 
-    /// Whether no reply had an entry.
-    pub(super) fn is_empty(&self) -> bool {
-        self.replies().all(|reply| reply.entry_count() == 0)
+    /// Whether a datagram is awaited, and can be taken.
+    pub(super) const fn takes_more(&self) -> bool {
+        self.is_awaited && !self.is_over
     }
 
     fn has_begun(&self) -> bool {
-        let is_over = self.state == State::OverLimit;
-        is_over || self.replies().any(|reply| !reply.is_silent())
+        self.is_over || self.best.datagram_count() > 0 || self.reply.datagram_count() > 0
     }
 
-    /// Datagrams of another list came in the same reply: this one may be empty.
-    pub(super) const fn set_answered(&mut self) {
-        self.reply.set_answered();
+    fn looks_whole(&self) -> bool {
+        self.equal_replies > 0 && self.reply.has_names_of(&self.best)
     }
 
-    /// Whether the current reply looks whole, so that only a late datagram could follow.
-    pub(super) fn looks_whole(&self, player_count: Option<usize>) -> bool {
-        let entry_count = self.reply.entry_count();
-        let has_as_many = |earlier: &ListReply| earlier.entry_count() == entry_count;
-        self.confirms_itself(player_count) || self.earlier.iter().any(has_as_many)
+    const fn is_proved(&self, proof: Proof) -> bool {
+        self.equal_replies >= proof as u8
     }
 
-    /// Ends the current reply, if something has arrived. The list is then proved, is given up, or
-    /// needs another reply.
-    pub(super) fn end_reply(&mut self, player_count: Option<usize>) {
-        if self.state != State::Asked || self.is_silent() {
-            return;
-        }
-        let is_repeated = self.is_repeated(player_count);
-        let is_confirmed = self.confirms_itself(player_count) && self.has_most_worth();
-        let is_proved = if self.reply.is_ended() {
-            is_confirmed || is_repeated
-        } else {
-            is_confirmed && is_repeated
-        };
-        // Another request would only get the same entries again.
-        let needs_no_more = is_repeated || self.replies().count() >= MAX_REPLIES;
-        if is_proved {
-            self.state = State::Proved;
-        } else if needs_no_more {
-            self.state = State::GivenUp;
-        } else {
-            self.earlier.push(std::mem::take(&mut self.reply));
-        }
+    /// Whether two replies and two infos are the same.
+    fn is_repeated(&self) -> bool {
+        self.equal_replies > 1 && self.moment == Moment::Same
     }
 
     /// Adds a datagram to the current reply. `size` is that of all datagrams that arrived before
     /// it.
-    fn take(&mut self, datagram: &[u8], size: Size, limits: &Limits) -> Result<(), ParseError> {
-        let datagram = Datagram::read(datagram, limits)?;
-        check_size(size.plus(datagram.size()), limits)?;
-        self.check_entry_count(datagram.entry_count, limits)?;
-        self.reply.push(datagram);
-        Ok(())
-    }
-
-    /// Requests an empty list again, once: a datagram of spectators may have been lost.
-    pub(super) fn ask_again_if_empty(&mut self) {
-        if self.state == State::Proved && self.earlier.is_empty() && self.is_empty() {
-            self.earlier.push(std::mem::take(&mut self.reply));
-            self.state = State::Asked;
+    fn take(
+        &mut self,
+        datagram: &[u8],
+        size: Size,
+        max_entries: usize,
+        limits: &Limits,
+    ) -> Result<(), ParseError> {
+        // A list over its limit takes nothing more, and a copy adds nothing. Such a datagram is
+        // still a reply, if it can be read.
+        if self.is_over || self.reply.has(datagram) {
+            return Response::parse(datagram, limits).map(drop);
         }
+        let taken = Datagram::read(datagram, limits).and_then(|datagram| {
+            let entries = self
+                .reply
+                .entry_count()
+                .saturating_add(datagram.entry_count);
+            check(size.plus(datagram.size()), entries, max_entries, limits)?;
+            self.reply.push(datagram);
+            Ok(())
+        });
+        if let Err(error) = &taken {
+            self.is_over = matches!(error.kind, ParseErrorKind::Limit { .. });
+        }
+        taken
     }
 
-    /// Whether the bytes of the current reply, or the server's count of players, show that nothing
-    /// of it is missing.
-    fn confirms_itself(&self, player_count: Option<usize>) -> bool {
-        match self.kind {
-            Kind::Rules => self.reply.is_stock_rules(),
-            Kind::Players => {
-                player_count.is_some_and(|player_count| self.reply.has_exactly(player_count))
+    /// Ends the current reply and compares it with the best one. With `keeps_best`, an equal reply
+    /// only confirms the entries.
+    fn end_reply(&mut self, keeps_best: bool) {
+        if !self.is_awaited {
+            return;
+        }
+        self.is_awaited = false;
+        self.is_new = false;
+        if self.is_silent() {
+            return;
+        }
+        if !self.reply.is_sound() {
+            // It proves nothing, and is better than nothing.
+            if self.equal_replies == 0 && self.reply.entry_count() > self.best.entry_count() {
+                self.take_over();
+            }
+            return;
+        }
+        let relation = if self.equal_replies == 0 {
+            Relation::Other
+        } else {
+            self.reply.relation_to(&self.best)
+        };
+        match relation {
+            Relation::Lacking => return,
+            Relation::Identical => self.confirm_bytes(),
+            Relation::Equal if keeps_best => {}
+            Relation::Equal | Relation::Other => {
+                self.take_over();
+                self.moment = Moment::After;
             }
         }
-    }
-
-    /// Whether the server counts players and no datagram of them has arrived. Two such replies
-    /// count as two losses, not as an empty list.
-    fn lacks_counted_players(&self, player_count: Option<usize>) -> bool {
-        let are_counted =
-            self.kind == Kind::Players && player_count.is_some_and(|player_count| player_count > 0);
-        are_counted && !self.reply.has_datagrams()
-    }
-
-    /// Whether the current reply repeats an earlier one: both have the same entries, and no other
-    /// reply shows that both lack some. The age of the other reply decides what it shows:
-    ///
-    /// | other reply | may it have entries that the two lack? |
-    /// |---|---|
-    /// | between the two | no: the list was the same before and after it |
-    /// | older than both, without an end | no: it lost datagrams, so the two may have lost others |
-    /// | older than both, with an end | yes: the list may have changed after it |
-    fn is_repeated(&self, player_count: Option<usize>) -> bool {
-        let is_same = |earlier: &ListReply| earlier.has_same_entries(&self.reply);
-        let Some(same_at) = self.earlier.iter().rposition(is_same) else {
-            return false;
-        };
-        let may_be_whole = self.reply.is_sound()
-            && self.has_most_worth()
-            && !self.lacks_counted_players(player_count);
-        if !may_be_whole {
-            return false;
-        }
-        let mut earlier = self.earlier.iter().enumerate();
-        earlier.all(|(at, other)| match at.cmp(&same_at) {
-            Ordering::Less => other.is_ended() || self.reply.has_names_of(other),
-            Ordering::Equal => true,
-            Ordering::Greater => self.reply.has_names_of(other),
-        })
-    }
-
-    /// Whether no earlier reply is worth more.
-    fn has_most_worth(&self) -> bool {
-        let mut earlier = self.earlier.iter();
-        earlier.all(|earlier| earlier.worth() <= self.reply.worth())
-    }
-
-    fn replies(&self) -> impl Iterator<Item = &ListReply> {
-        self.earlier.iter().chain([&self.reply])
-    }
-
-    /// An error if the current reply and `new` more entries exceed the limits.
-    fn check_entry_count(&self, new: usize, limits: &Limits) -> Result<(), ParseError> {
-        let count = self.reply.entry_count().saturating_add(new);
-        match self.kind {
-            Kind::Rules => bound(count, limits.max_rules(), "rules"),
-            Kind::Players => bound(count, limits.max_players(), "players"),
-        }
-    }
-
-    fn missing(&self, player_count: Option<usize>) -> Missing {
-        match self.state {
-            State::Proved => return Missing::Nothing,
-            State::OverLimit => return Missing::Part,
-            State::NotAsked | State::Asked | State::GivenUp => {}
-        }
-        let answered = self.replies().filter(|reply| !reply.is_silent());
-        let Some(best) = answered.max_by_key(|reply| reply.worth()) else {
-            return Missing::Part;
-        };
-        let has_all_known = match player_count {
-            Some(player_count) => best.has_counted(player_count),
-            None => best.has_datagrams(),
-        };
-        if has_all_known && best.is_uncut() {
-            Missing::End
+        self.is_new = relation == Relation::Other;
+        self.equal_replies = if self.is_new {
+            1
         } else {
-            Missing::Part
+            self.equal_replies.saturating_add(1)
+        };
+    }
+
+    fn take_over(&mut self) {
+        self.best = std::mem::take(&mut self.reply);
+        self.is_answered = false;
+    }
+
+    /// The same bytes came before and after the info.
+    fn confirm_bytes(&mut self) {
+        if self.moment == Moment::Before {
+            self.moment = Moment::Same;
         }
     }
 
-    /// The datagrams of the answer: those of the last reply if it is proved, else those of the best
-    /// reply.
-    pub(super) fn into_datagrams(self) -> Vec<Datagram> {
-        if self.state == State::Proved {
-            return self.reply.into_ordered();
+    /// The same info came before and after the reply.
+    fn confirm_moment(&mut self) {
+        if self.moment == Moment::After {
+            self.moment = Moment::Same;
         }
-        let replies = self.earlier.into_iter().chain([self.reply]);
-        let best = replies.max_by_key(ListReply::worth);
-        best.unwrap_or_default().into_ordered()
+    }
+
+    /// The info is another one: only the last reply can belong to it.
+    fn restart(&mut self) {
+        if !self.is_silent() && self.reply.is_sound() {
+            self.take_over();
+        }
+        self.equal_replies = self.equal_replies.min(1);
+        self.moment = Moment::Before;
+    }
+
+    /// The datagrams of the answer.
+    pub(super) fn into_datagrams(self) -> Vec<Datagram> {
+        self.best.into_ordered()
     }
 }

@@ -47,47 +47,69 @@
 //!  1 1          two empty lists
 //! ```
 //!
-//! # When a list is complete
+//! # When an answer is complete
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is
-//! longer than 450 bytes. So the last datagram of a list is usually a shorter one, its end (every
-//! capture agrees). If a datagram in the middle is lost, nothing shows it. Three things confirm
-//! that a list is complete:
+//! longer than 450 bytes. So only the last datagram of a list can be shorter, and shows its end. If
+//! another one is lost, or a longer one was the last, nothing shows it.
 //!
-//! - Players: exactly as many are listed as the info record counts, apart from team scores. Either
-//!   all players are in a team, or none is. A list with more has spectators, and others may be
-//!   missing.
-//! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those
-//!   of the stock game do.
-//! - Either: two replies have the same entries (pings, scores and values may differ). A reply
-//!   between the two, or one without an end, has no other entries. If the info counts players, at
-//!   least one datagram of players must have arrived.
+//! A round of requests is the lists and then the info. Its facts are:
 //!
-//! One of them proves a list that has an end. About one list in fifteen ends with a longer
-//! datagram, and looks like a list whose last datagrams never arrived. Players without an end need
-//! both: the count, and a second reply.
+//! - The rules have **both ends**: a datagram begins with `ServerMode`, and one shows the end.
+//! - The players are **as many as counted**: the list shows its end, and has as many rows as
+//!   `CurrentPlayers`, at least one, besides team scores. All names have 20 bytes at most and
+//!   `MaxSpectators` is at most 10: a full datagram has at least twelve such rows, more than the
+//!   server admits spectators. So none is missing.
+//! - The players are **enough**: the list shows its end and has at least as many rows.
+//! - **Bots** can explain fewer rows: `MinPlayers` is above 0. They are counted and not listed.
+//! - The lists are of the **info's moment**: the same bytes came before and after the info, or equal
+//!   infos before and after the lists.
 //!
-//! A reply with fewer entries than an earlier one is never proved.
+//! The first row that fits decides:
 //!
-//! A list that is not proved is requested again, at most twice. An empty list of players is
-//! requested again together with the rules, or if no datagram came at all. The last reply is the
-//! answer; replies are never merged. If a list is not proved, its largest reply is the answer, and
-//! [`Part::End`](crate::Part::End) is missing.
+//! | | seen | decision |
+//! |---|---|---|
+//! | 1 | a list longer than the limits, or without a reply to its own request | incomplete: `rules` or `players` |
+//! | 2 | in one round: rules of one datagram with both ends, players as many as counted | complete |
+//! | 3 | both lists are proved and of the info's moment | complete |
+//! | 4 | after the lists: they are proved, have new entries, or have too few players without bots | ask for the info |
+//! | 5 | too few players without bots, in two equal replies and two equal infos | incomplete: `players` |
+//! | 6 | anything else in the first three rounds | ask for the lists |
+//! | 7 | anything else | incomplete: `end`, or `players` if fewer than counted |
 //!
-//! Four losses cannot be seen:
+//! A number of replies with the same entries proves a list; values, pings and scores may differ:
 //!
-//! - a datagram that was lost from two replies;
-//! - the only datagram of players of an idle server: spectators, who are listed but not counted;
-//! - players, if the reply lists exactly as many spectators in their place;
-//! - a datagram that a late copy of an earlier reply replaced.
+//! | rules | players | replies |
+//! |---|---|---|
+//! | one datagram with both ends | as many as counted | 1 |
+//! | both ends | enough | 2 |
+//! | any others | no visible end, or fewer and bots | 3 |
+//!
+//! A reply that only lacks entries of another one counts for nothing, and so does one with parts of
+//! two replies. Replies are never merged. If the info changes, the count begins anew. If each list
+//! has its own request, one datagram of rules needs two replies too: then players and info are
+//! between two equal lists.
+//!
+//! # What a complete answer can lack
+//! At a loss of `p` and `q` copies that arrive a second late; at 1.5 %, 1/p² is 4,400 and 1/p³ is
+//! 300,000. Without loss and change there are none.
+//!
+//! | unseen | rate |
+//! |---|---|
+//! | A datagram in the middle of rules with both ends is lost from two equal replies. | p² for each such datagram |
+//! | A datagram of uncounted spectators is lost from two equal replies. | p², if all others are enough |
+//! | Any other datagram is lost from three equal replies. | p³ |
+//! | The server changes its map between lists and info, and the number of players stays. | one round-trip time out of the time between such changes |
+//! | A lost datagram is replaced by a late copy of another moment. | p·q, if the server has changed |
 //!
 //! # Traps
 //! - The length of a string includes its NUL; an empty string is `00` (captures). Tools that read
 //!   the length as one byte fail from 64 units on.
 //! - Keys of rules repeat (`Mutator`, `Veterancy`), values may be empty (captures).
-//! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it
-//!   may be longer than the count (captures), and shorter if a modification counts other people
-//!   too. Some modifications list their teams' scores as players with number 0: see
-//!   [`PlayerRecord::pseudo_team`].
+//! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`). The
+//!   count has bots and no spectators (`UnrealGame/UnrealMPGameInfo.uc`, `GetNumPlayers`: if there
+//!   are players, with bots up to one less than `MaxPlayers`; Red Orchestra counts bots without
+//!   players too). So the list may be longer (captures) or shorter. Some modifications list their
+//!   teams' scores as players with number 0: see [`PlayerRecord::pseudo_team`].
 //! - Version 0x7E, Unreal II XMP, has another record for players: [`PlayerRecord::xmp`]. Its
 //!   players have no team bits (`jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`,
 //!   `GetServerPlayers`). `gamedig/node-gamedig` mentions colour codes of `^#` and one unit. The
@@ -120,10 +142,10 @@
 //! | field | key | source |
 //! |---|---|---|
 //! | `name`, `map`, `game_type`, `game_port` | `ServerName`, `MapName`, `GameType`, `Port` of the info record | `Engine/GameInfo.uc`, `GetServerInfo` |
-//! | `player_count` | `CurrentPlayers`: the game's `NumPlayers`, without bots and spectators | the same |
+//! | `player_count` | `CurrentPlayers`: players and bots, without spectators | the same |
 //! | `max_players` | `MaxPlayers` | the same |
 //! | `version` | rule `ServerVersion`: the engine's version; `Server Version` (KFTurbo) | `Engine/GameInfo.uc`, `GetServerDetails`; `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc` |
-//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false if all rules have arrived without one of these, except in KFTurbo | the same |
+//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false if all rules have arrived without one of these, or those before and after its place, except in KFTurbo | the same |
 //! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
 //! | `mutators` | each rule `Mutator`; empty if all rules have arrived without one, except in KFTurbo | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
 //! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16, if there is `IsVacSecured` or the info record has waves | captures; KFTurbo as above |

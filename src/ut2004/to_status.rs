@@ -3,11 +3,11 @@
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::engines::{Evidence, Profile};
+use super::engines::{Evidence, PASSWORD_NEIGHBOURS, Profile};
 use super::fields::{self, Rule, text};
 use super::players::{read_players, read_teams};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
-use super::wire::lists::{PLAYERS, RULES};
+use super::wire::lists::{Entries, PLAYERS, RULES, RuleList};
 use super::wire::strings::FString;
 use crate::model::{Rules, RulesBuilder, ServerStatus, ToStatus};
 
@@ -44,8 +44,10 @@ impl ToStatus for Answer {
         }
         // Servers send the password's rule only if there is a password, and list all their
         // mutators.
-        if profile.names_all && self.has_all_rules() {
+        if profile.names_all && self.lacks_password_rule() {
             status.password.get_or_insert(false);
+        }
+        if profile.names_all && self.has_all_rules {
             status.mutators.get_or_insert_default();
         }
         status.in_charset(self.charset).without_contradictions()
@@ -61,9 +63,10 @@ fn evidence(answer: &Answer, info: Option<&Info<'_>>) -> Evidence {
 }
 
 impl Answer {
-    /// Whether all rules have arrived, as far as that is known. An empty list does not count.
-    fn has_all_rules(&self) -> bool {
-        self.entry_count(RULES) > 0 && !self.missing.rules && !self.missing.end
+    /// Whether there is no rule of a password. That is certain too if the rules around its place
+    /// are neighbours in a datagram.
+    fn lacks_password_rule(&self) -> bool {
+        self.has_all_rules || self.entries_of(RULES).any(has_no_password_between)
     }
 
     /// Whether the players are known. An empty server sends no datagram of players: then the rules
@@ -72,6 +75,19 @@ impl Answer {
         let has_datagram_of = |kind| self.entries_of(kind).next().is_some();
         has_datagram_of(PLAYERS) || (has_datagram_of(RULES) && !self.missing.players)
     }
+}
+
+/// Whether these rules have the neighbours of the password's rule, and not the rule itself.
+fn has_no_password_between(rules: Entries<'_>) -> bool {
+    let keys = RuleList(rules).iter().map(|(key, _)| key.raw());
+    let mut neighbours = keys.clone().zip(keys.skip(1));
+    neighbours.any(|(before, after)| {
+        let is_pair = |pair: &(&str, &str)| {
+            let (first, second) = (pair.0.as_bytes(), pair.1.as_bytes());
+            first.eq_ignore_ascii_case(before) && second.eq_ignore_ascii_case(after)
+        };
+        PASSWORD_NEIGHBOURS.iter().any(is_pair)
+    })
 }
 
 /// Fills the fields of the info record.

@@ -43,7 +43,7 @@ fn decode(packets: impl IntoIterator<Item = Bytes>) -> Answer {
     Answer::from_datagrams(packets, &Limits::default()).unwrap()
 }
 
-/// A server with this many players and rules. The first rule is the stock game's if `stock`.
+/// A server with this many players and rules. The first rules are the stock game's if `stock`.
 fn status_with(players: usize, rules: usize, stock: bool) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
@@ -52,6 +52,7 @@ fn status_with(players: usize, rules: usize, stock: bool) -> ServerStatus {
         .collect();
     let rule = |number: usize| match number {
         0 if stock => ("ServerMode".to_owned(), "dedicated".to_owned()),
+        1 if stock => ("MaxSpectators".to_owned(), "2".to_owned()),
         _ => ("Mutator".to_owned(), format!("MutNumber{number}")),
     };
     status.rules = (0..rules).map(rule).collect();
