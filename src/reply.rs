@@ -1,14 +1,11 @@
-//! The sender of a request, and replies that are encoded once and sent many times.
+//! The sender of a request, and replies: datagrams, and what they quote of a request.
 
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::model::ServerStatus;
 use crate::secret::Secret;
-use crate::service::{Format, Service};
 use crate::time::Instant;
 use crate::token::TokenIssuer;
 
@@ -63,87 +60,38 @@ impl Requester {
     }
 }
 
-/// The parts of replies that do not come from the request. `K` is the kind of a reply in its
-/// protocol.
-pub(crate) struct Context<'a, K> {
-    pub(crate) status: &'a ServerStatus,
-    pub(crate) service: &'a Service,
-    pub(crate) requester: &'a Requester,
-    /// The templates of this status.
-    pub(crate) cache: &'a mut Cache<K>,
-}
-
-impl<'a, K> Context<'a, K> {
-    pub(crate) const fn new(
-        status: &'a ServerStatus,
-        service: &'a Service,
-        requester: &'a Requester,
-        cache: &'a mut Cache<K>,
-    ) -> Self {
-        Self {
-            status,
-            service,
-            requester,
-            cache,
-        }
-    }
-}
-
-/// The datagrams of a reply, encoded without keeping its templates.
-pub(crate) fn datagrams<K>(
-    status: &ServerStatus,
-    service: &Service,
-    requester: &Requester,
-    reply: impl FnOnce(&mut Context<'_, K>) -> Option<TemplateReply>,
-) -> Vec<Bytes> {
-    let mut cache = Cache::default();
-    let mut context = Context::new(status, service, requester, &mut cache);
-    let Some(reply) = reply(&mut context) else {
-        return Vec::new();
-    };
-    let mut datagrams = vec![Vec::new(); reply.len()];
-    for (index, datagram) in datagrams.iter_mut().enumerate() {
-        reply.put(index, datagram);
-    }
-    datagrams.into_iter().map(Bytes::from).collect()
-}
-
 /// The maximum number of datagrams of one reply.
 const MAX_DATAGRAMS: usize = 128;
-/// Longest [`Patch`], in bytes: the longest challenge of Quake 3 that is quoted.
-const MAX_PATCH: usize = 128;
-/// The maximum number of cached templates, and of their bytes. A larger one is encoded for every
-/// reply.
-const MAX_TEMPLATES: usize = 64;
-const MAX_BYTES: usize = 256 << 10;
+/// Longest [`Echo`], in bytes: the longest challenge of Quake 3 that is quoted.
+const MAX_ECHO: usize = 128;
 
-/// The parts of a reply that depend only on the status and the kind of the request: its datagrams
-/// without their [`Patch`], or texts from which several replies are made.
-#[derive(Debug, Default)]
-pub(crate) struct Template {
+/// The datagrams of a reply, each with a gap for its [`Echo`]; or texts of which several replies are
+/// made.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Datagrams {
     /// The datagrams, one after the other.
     pub(crate) bytes: Vec<u8>,
     starts: Vec<Start>,
 }
 
-/// Where a datagram starts in the bytes of its template, and where its patch goes: to its start,
-/// unless [`Template::patch_here`] is called.
+/// Where a datagram starts in the bytes of all, and where its gap is: at its start, unless
+/// [`Datagrams::gap_here`] is called.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     datagram: usize,
-    patch: usize,
+    gap: usize,
 }
 
-impl Template {
+impl Datagrams {
     /// Begins the next datagram.
     pub(crate) fn begin(&mut self) {
         self.starts.push(Start {
             datagram: self.bytes.len(),
-            patch: self.bytes.len(),
+            gap: self.bytes.len(),
         });
     }
 
-    /// The datagrams, without their patches.
+    /// The datagrams, without what goes into their gaps.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.datagram(index))
     }
@@ -159,10 +107,10 @@ impl Template {
         self.bytes.get(start.datagram..end).unwrap_or_default()
     }
 
-    /// Puts the patch after the bytes of the current datagram that were written so far.
-    pub(crate) fn patch_here(&mut self) {
+    /// Puts the gap after the bytes of the current datagram that were written so far.
+    pub(crate) fn gap_here(&mut self) {
         if let Some(start) = self.starts.last_mut() {
-            start.patch = self.bytes.len();
+            start.gap = self.bytes.len();
         }
     }
 
@@ -171,12 +119,12 @@ impl Template {
         self.starts.len()
     }
 
-    /// The bytes before the patch in a datagram, and those after it.
-    fn around_patch(&self, index: usize) -> (&[u8], &[u8]) {
+    /// The bytes before the gap in a datagram, and those after it.
+    fn around_gap(&self, index: usize) -> (&[u8], &[u8]) {
         let Some(start) = self.starts.get(index) else {
             return Default::default();
         };
-        let length = start.patch.saturating_sub(start.datagram);
+        let length = start.gap.saturating_sub(start.datagram);
         let datagram = self.datagram(index);
         datagram.split_at_checked(length).unwrap_or_default()
     }
@@ -185,25 +133,25 @@ impl Template {
 /// The bytes specific to one request: the challenge or the id that its reply quotes, the reply's
 /// number.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patch {
+pub(crate) struct Echo {
     length: usize,
-    bytes: [u8; MAX_PATCH],
+    bytes: [u8; MAX_ECHO],
 }
 
-impl Patch {
+impl Echo {
     /// No bytes.
     pub(crate) const NONE: Self = Self {
         length: 0,
-        bytes: [0; MAX_PATCH],
+        bytes: [0; MAX_ECHO],
     };
 
     /// The bytes that `write` writes, at most 128.
     pub(crate) fn new(write: impl FnOnce(&mut &mut [u8])) -> Self {
-        let mut patch = Self::NONE;
-        let mut unused = patch.bytes.as_mut_slice();
+        let mut echo = Self::NONE;
+        let mut unused = echo.bytes.as_mut_slice();
         write(&mut unused);
-        patch.length = MAX_PATCH.saturating_sub(unused.len());
-        patch
+        echo.length = MAX_ECHO.saturating_sub(unused.len());
+        echo
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -211,12 +159,12 @@ impl Patch {
     }
 }
 
-/// A reply made from a template: the shared template, and the bytes specific to one request.
+/// A reply to one request: its datagrams, and the bytes that go into their gaps.
 #[derive(Debug, Clone)]
-pub(crate) struct TemplateReply {
-    template: Arc<Template>,
-    patch: Patch,
-    /// Whether the template was encoded for this reply.
+pub(crate) struct EncodedReply {
+    datagrams: Arc<Datagrams>,
+    echo: Echo,
+    /// Whether the datagrams were encoded for this reply.
     pub(crate) is_new: bool,
 }
 
@@ -227,21 +175,21 @@ pub(crate) struct Fitting {
     pub(crate) bytes: usize,
 }
 
-impl TemplateReply {
+impl EncodedReply {
     /// A reply that was encoded when the status was set; `None` without any datagram.
-    pub(crate) fn stored(template: &Arc<Template>, patch: Patch) -> Option<Self> {
-        (template.len() > 0).then(|| Self {
-            template: Arc::clone(template),
-            patch,
+    pub(crate) fn stored(datagrams: &Arc<Datagrams>, echo: Echo) -> Option<Self> {
+        (datagrams.len() > 0).then(|| Self {
+            datagrams: Arc::clone(datagrams),
+            echo,
             is_new: false,
         })
     }
 
     /// A reply that is encoded for one request; `None` without any datagram.
-    pub(crate) fn encoded(template: Template, patch: Patch) -> Option<Self> {
-        (template.len() > 0).then(|| Self {
-            template: Arc::new(template),
-            patch,
+    pub(crate) fn encoded(datagrams: Datagrams, echo: Echo) -> Option<Self> {
+        (datagrams.len() > 0).then(|| Self {
+            datagrams: Arc::new(datagrams),
+            echo,
             is_new: true,
         })
     }
@@ -256,18 +204,9 @@ impl TemplateReply {
         (0..self.len()).map(datagram).collect()
     }
 
-    /// `None` without any datagram.
-    pub(crate) fn new(encoded: Encoded, patch: Patch) -> Option<Self> {
-        (encoded.template.len() > 0).then_some(Self {
-            template: encoded.template,
-            patch,
-            is_new: encoded.is_new,
-        })
-    }
-
     /// The number of datagrams.
     pub(crate) fn len(&self) -> usize {
-        self.template.len()
+        self.datagrams.len()
     }
 
     /// The first datagrams that fit into these bounds, at most 128. The first one is sent even if
@@ -275,8 +214,8 @@ impl TemplateReply {
     /// silent.
     pub(crate) fn fitting(&self, max_datagrams: usize, max_bytes: usize) -> Fitting {
         let mut fitting = Fitting::default();
-        for datagram in self.template.iter() {
-            let length = datagram.len().saturating_add(self.patch.length);
+        for datagram in self.datagrams.iter() {
+            let length = datagram.len().saturating_add(self.echo.length);
             let bytes = fitting.bytes.saturating_add(length);
             let is_first = fitting.datagrams == 0;
             let is_full = fitting.datagrams >= max_datagrams.min(MAX_DATAGRAMS);
@@ -292,8 +231,8 @@ impl TemplateReply {
     /// Appends a datagram and returns its length.
     pub(crate) fn put(&self, index: usize, out: &mut Vec<u8>) -> usize {
         let start = out.len();
-        let (before, after) = self.template.around_patch(index);
-        for part in [before, self.patch.bytes(), after] {
+        let (before, after) = self.datagrams.around_gap(index);
+        for part in [before, self.echo.bytes(), after] {
             out.extend_from_slice(part);
         }
         out.len().saturating_sub(start)
@@ -303,226 +242,75 @@ impl TemplateReply {
 /// The replies of one status, one for each kind of request. They are encoded when the status is
 /// set.
 #[derive(Debug, Clone)]
-pub(crate) struct Stored<K>(Vec<(K, Arc<Template>)>);
+pub(crate) struct Stored<K>(Vec<(K, Arc<Datagrams>)>);
 
 impl<K: PartialEq> Stored<K> {
     /// The reply of this kind, if it is encoded.
-    pub(crate) fn get(&self, kind: K) -> Option<&Arc<Template>> {
+    pub(crate) fn get(&self, kind: K) -> Option<&Arc<Datagrams>> {
         let mut replies = self.0.iter();
         replies
             .find(|(known, _)| *known == kind)
-            .map(|(_, template)| template)
+            .map(|(_, datagrams)| datagrams)
     }
 }
 
-impl<K> FromIterator<(K, Template)> for Stored<K> {
-    fn from_iter<I: IntoIterator<Item = (K, Template)>>(replies: I) -> Self {
+impl<K> FromIterator<(K, Datagrams)> for Stored<K> {
+    fn from_iter<I: IntoIterator<Item = (K, Datagrams)>>(replies: I) -> Self {
         let replies = replies.into_iter();
         Self(
             replies
-                .map(|(kind, template)| (kind, Arc::new(template)))
+                .map(|(kind, datagrams)| (kind, Arc::new(datagrams)))
                 .collect(),
         )
     }
 }
 
-/// A template, and whether it was encoded just now.
-pub(crate) struct Encoded {
-    pub(crate) template: Arc<Template>,
-    is_new: bool,
-}
-
-impl Encoded {
-    /// A template that was encoded just now.
-    pub(crate) fn new(template: Template) -> Self {
-        Self {
-            template: Arc::new(template),
-            is_new: true,
-        }
-    }
-}
-
-/// The latest templates of one status in one protocol, so that the replies of an unchanged status
-/// are encoded once.
-///
-/// The one used last comes first. The format and the kind identify a template, because of two
-/// services with the same format, only the first one answers.
-#[derive(Debug, Clone)]
-pub(crate) struct Cache<K> {
-    entries: VecDeque<Entry<K>>,
-}
-
-#[derive(Debug, Clone)]
-struct Entry<K> {
-    format: Format,
-    kind: K,
-    template: Arc<Template>,
-}
-
-impl<K> Default for Cache<K> {
-    fn default() -> Self {
-        Self {
-            entries: VecDeque::new(),
-        }
-    }
-}
-
-impl<K: PartialEq> Cache<K> {
-    /// The template of this kind, which becomes the one used last.
-    fn use_again(&mut self, format: Format, kind: &K) -> Option<Arc<Template>> {
-        let is_wanted = |entry: &Entry<K>| entry.format == format && entry.kind == *kind;
-        let index = self.entries.iter().position(is_wanted)?;
-        let entry = self.entries.remove(index)?;
-        let template = Arc::clone(&entry.template);
-        self.entries.push_front(entry);
-        Some(template)
-    }
-
-    fn insert(&mut self, format: Format, kind: K, template: &Arc<Template>) {
-        if template.bytes.len() > MAX_BYTES {
-            return;
-        }
-        self.entries.push_front(Entry {
-            format,
-            kind,
-            template: Arc::clone(template),
-        });
-        while self.entries.len() > MAX_TEMPLATES || self.bytes() > MAX_BYTES {
-            self.entries.pop_back();
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        let lengths = self.entries.iter().map(|entry| entry.template.bytes.len());
-        lengths.sum()
-    }
-}
-
-impl<K: PartialEq> Context<'_, K> {
-    /// The template of this kind of reply: the one in the cache, or what `encode` writes. A
-    /// template without a kind is not cached. `encode` may use other templates.
-    pub(crate) fn template(
-        &mut self,
-        kind: impl Into<Option<K>>,
-        encode: impl FnOnce(&mut Self, &mut Template),
-    ) -> Encoded {
-        let format = self.service.format;
-        let kind = kind.into();
-        if let Some(kind) = &kind
-            && let Some(template) = self.cache.use_again(format, kind)
-        {
-            return Encoded {
-                template,
-                is_new: false,
-            };
-        }
-        let mut template = Template::default();
-        encode(self, &mut template);
-        let encoded = Encoded::new(template);
-        if let Some(kind) = kind {
-            self.cache.insert(format, kind, &encoded.template);
-        }
-        encoded
-    }
-}
-
 #[cfg(test)]
-#[allow(
-    clippy::disallowed_methods,
-    reason = "an Instant has to come from somewhere"
-)]
 mod tests {
     use super::*;
 
-    fn encoded(cache: &mut Cache<u32>, kind: u32, length: usize) -> bool {
-        encoded_of(cache, Format::Quake3, kind, length)
-    }
-
-    fn encoded_of(cache: &mut Cache<u32>, format: Format, kind: u32, length: usize) -> bool {
-        let mut is_encoded = false;
-        let requester = Requester::new(
-            ([192, 0, 2, 1], 9).into(),
-            Instant::now(),
-            Secret::new([7; 16]),
-        );
-        let (status, service) = (&ServerStatus::default(), &Service::new(format));
-        let mut context = Context::new(status, service, &requester, cache);
-        let encoded = context.template(kind, |_, template| {
-            is_encoded = true;
-            template.begin();
-            template.bytes.resize(length, b'x');
-        });
-        assert_eq!(encoded.is_new, is_encoded);
-        is_encoded
+    fn echo(text: &[u8]) -> Echo {
+        Echo::new(|out| bytes::BufMut::put_slice(out, text))
     }
 
     #[test]
-    fn the_patch_is_inserted_where_the_template_says() {
-        let mut template = Template::default();
-        template.begin();
-        template.bytes.extend_from_slice(b"ab");
-        template.patch_here();
-        template.bytes.extend_from_slice(b"cd");
-        template.begin();
-        template.bytes.extend_from_slice(b"ef");
-        template.patch_here();
-        let patch = Patch::new(|out| bytes::BufMut::put_slice(out, b"123"));
-        let reply = TemplateReply::new(Encoded::new(template), patch).unwrap();
-        let mut out = Vec::new();
+    fn the_echo_is_put_into_the_gap_of_each_datagram() {
+        let mut datagrams = Datagrams::default();
+        datagrams.begin();
+        datagrams.bytes.extend_from_slice(b"ab");
+        datagrams.gap_here();
+        datagrams.bytes.extend_from_slice(b"cd");
+        datagrams.begin();
+        datagrams.bytes.extend_from_slice(b"ef");
+        datagrams.gap_here();
+        let reply = EncodedReply::encoded(datagrams, echo(b"123")).unwrap();
+        let fitting = [6, 7, 11, 12].map(|bytes| reply.fitting(9, bytes));
         assert_eq!(
-            (
-                reply.put(0, &mut out),
-                reply.put(1, &mut out),
-                out.as_slice()
-            ),
-            (7, 5, &b"ab123cdef123"[..])
-        );
-        assert_eq!(
-            [6, 7, 11, 12]
-                .map(|bytes| reply.fitting(9, bytes))
-                .map(|fitting| (fitting.datagrams, fitting.bytes)),
+            fitting.map(|fitting| (fitting.datagrams, fitting.bytes)),
             [(1, 7), (1, 7), (1, 7), (2, 12)]
         );
-        assert!(TemplateReply::new(Encoded::new(Template::default()), Patch::NONE).is_none());
-        let mut many = Template::default();
+        assert_eq!(reply.into_datagrams(), [&b"ab123cd"[..], b"ef123"]);
+    }
+
+    #[test]
+    fn a_reply_has_1_to_128_datagrams() {
+        assert!(EncodedReply::encoded(Datagrams::default(), Echo::NONE).is_none());
+        let mut many = Datagrams::default();
         (0..200).for_each(|_| many.begin());
-        let reply = TemplateReply::new(Encoded::new(many), Patch::NONE).unwrap();
+        let reply = EncodedReply::encoded(many, Echo::NONE).unwrap();
         assert_eq!(reply.fitting(usize::MAX, usize::MAX).datagrams, 128);
     }
 
     #[test]
-    fn a_template_is_encoded_once_for_each_kind_and_service() {
-        let mut templates = Cache::<u32>::default();
-        for of in [Format::Quake3, Format::QuakeWorld] {
-            assert_eq!(
-                [3, 4, 3, 4].map(|kind| encoded_of(&mut templates, of, kind, 10)),
-                [true, true, false, false]
-            );
-        }
-    }
-
-    #[test]
-    fn templates_are_bounded_in_number_and_bytes_and_the_oldest_goes() {
-        let mut templates = Cache::<u32>::default();
-        for kind in 0..1000 {
-            assert!(encoded(&mut templates, kind, 100));
-            assert!(!encoded(&mut templates, 0, 100), "used all the time");
-        }
-        assert_eq!(
-            (templates.entries.len(), templates.bytes()),
-            (MAX_TEMPLATES, MAX_TEMPLATES * 100)
-        );
-        for kind in 1000..1010 {
-            encoded(&mut templates, kind, MAX_BYTES / 3);
-        }
-        assert_eq!(
-            (templates.entries.len(), templates.bytes()),
-            (3, MAX_BYTES / 3 * 3)
-        );
-        assert!(
-            encoded(&mut templates, 2000, MAX_BYTES + 1)
-                && encoded(&mut templates, 2000, MAX_BYTES + 1)
-        );
-        assert_eq!(templates.entries.len(), 3);
+    fn stored_replies_are_found_by_their_kind() {
+        let of = |text: &[u8]| {
+            let mut datagrams = Datagrams::default();
+            datagrams.begin();
+            datagrams.bytes.extend_from_slice(text);
+            datagrams
+        };
+        let stored: Stored<u8> = [(1, of(b"one")), (2, of(b"two"))].into_iter().collect();
+        assert_eq!(stored.get(2).unwrap().bytes, b"two");
+        assert!(stored.get(3).is_none());
     }
 }

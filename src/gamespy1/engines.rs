@@ -1,6 +1,6 @@
 //! Facts that differ between servers, as data: code reads these rows and names no game.
 //!
-//! There is a row for each family of games, and one for each engine that the serving side imitates.
+//! There is a row for each family of games.
 
 use crate::model::Colours;
 use crate::text::keys::{keys, known};
@@ -92,12 +92,6 @@ impl Key {
 pub(crate) struct Keys {
     /// The keys, in the order in which they are read.
     pub(crate) all: &'static [Key],
-    /// The key to write if the rules have none of these.
-    #[cfg_attr(
-        not(feature = "serve"),
-        allow(dead_code, reason = "only a server writes it")
-    )]
-    pub(crate) usual: Option<Key>,
     /// The values that mean something else than they say.
     special: Option<&'static Special>,
 }
@@ -117,21 +111,8 @@ enum Special {
 }
 
 impl Keys {
-    /// Keys that are read, and written only if the rules have one of them.
     const fn read(all: &'static [Key]) -> Self {
-        Self {
-            all,
-            usual: None,
-            special: None,
-        }
-    }
-
-    /// The same keys. A server usually writes this one.
-    const fn usually(self, key: Key) -> Self {
-        Self {
-            usual: Some(key),
-            ..self
-        }
+        Self { all, special: None }
     }
 
     /// The same keys, with values that mean something else than they say.
@@ -178,18 +159,6 @@ pub(crate) enum PlayerTeam {
 /// How players are listed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlayerRows {
-    /// The field to write the name in.
-    #[cfg_attr(
-        not(feature = "serve"),
-        allow(dead_code, reason = "only a server writes it")
-    )]
-    pub(crate) name_field: &'static str,
-    /// The field to write the score in.
-    #[cfg_attr(
-        not(feature = "serve"),
-        allow(dead_code, reason = "only a server writes it")
-    )]
-    pub(crate) score_field: &'static str,
     /// The score of a player whose row has none, in a complete reply.
     pub(crate) absent_score: Option<i64>,
     pub(crate) team: PlayerTeam,
@@ -206,34 +175,6 @@ pub(crate) struct Side {
     pub(crate) name: Keys,
     pub(crate) score: Keys,
 }
-
-/// Where a status lists its teams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TeamPlace {
-    /// In keys for the two sides.
-    Sides,
-    /// Names in rows after the players, scores in keys for the two sides.
-    NamesAfterPlayers,
-    /// Names and scores in rows after the players, if the engine sends such rows.
-    RowsAfterPlayers,
-}
-
-/// How booleans are written.
-#[derive(Debug, Clone, Copy)]
-#[cfg_attr(
-    not(feature = "serve"),
-    allow(dead_code, reason = "only a server writes them")
-)]
-pub(crate) struct Truth {
-    pub(crate) no: &'static str,
-    pub(crate) yes: &'static str,
-}
-
-const WORDS: Truth = Truth {
-    no: "False",
-    yes: "True",
-};
-const DIGITS: Truth = Truth { no: "0", yes: "1" };
 
 /// How a reply shows its family.
 #[derive(Debug, Clone, Copy)]
@@ -283,7 +224,6 @@ pub(crate) struct Profile {
     pub(crate) family: &'static str,
     marks: &'static [Mark],
     pub(crate) colours: Colours,
-    pub(crate) truth: Truth,
     pub(crate) name: Keys,
     pub(crate) map: Keys,
     pub(crate) game: Keys,
@@ -297,7 +237,7 @@ pub(crate) struct Profile {
     pub(crate) dedicated: Keys,
     pub(crate) anti_cheat: Keys,
     pub(crate) player_count: Keys,
-    /// The keys of the number of bots, usually written if no row marks a bot.
+    /// The keys of the number of bots.
     pub(crate) bots: Keys,
     /// The key that counts people and bots, and is 0 without bots. If there is one,
     /// `player_count` counts people.
@@ -308,10 +248,7 @@ pub(crate) struct Profile {
     pub(crate) time_limit: Keys,
     pub(crate) time_left: Keys,
     pub(crate) score_limit: Keys,
-    /// The value of `gamemode` if the rules have none; `None` if servers do not send the key.
-    pub(crate) game_mode: Option<&'static str>,
     pub(crate) players: PlayerRows,
-    pub(crate) team_place: TeamPlace,
     /// The number of the first team. Rows of teams always begin at 0.
     pub(crate) first_team: i32,
     pub(crate) sides: [Side; 2],
@@ -325,19 +262,11 @@ impl Profile {
     ///
     /// `has_named_sides`: it also sends rows with `playername` and with `teamname`.
     pub(crate) fn of(known: &Known<'_>, has_named_sides: bool) -> &'static Self {
-        Self::find(known, has_named_sides).unwrap_or(&UNKNOWN)
-    }
-
-    /// The family, if the keys alone show one.
-    #[cfg(feature = "serve")]
-    pub(crate) fn of_keys(known: &Known<'_>) -> Option<&'static Self> {
-        Self::find(known, false)
-    }
-
-    fn find(known: &Known<'_>, has_named_sides: bool) -> Option<&'static Self> {
         let fits = |mark: &Mark| mark.fits(known, has_named_sides);
         let by_game = Self::with_mark(|mark| mark.is_game() && fits(mark));
-        by_game.or_else(|| Self::with_mark(|mark| !mark.is_game() && fits(mark)))
+        by_game
+            .or_else(|| Self::with_mark(|mark| !mark.is_game() && fits(mark)))
+            .unwrap_or(&UNKNOWN)
     }
 
     /// The first family with such a mark.
@@ -349,8 +278,7 @@ impl Profile {
 
 /// The only key of a field.
 const fn one(all: &'static [Key; 1]) -> Keys {
-    let [key] = all;
-    Keys::read(all).usually(*key)
+    Keys::read(all)
 }
 
 const SCORE_LIMITS: &[Key] = &[
@@ -361,10 +289,7 @@ const SCORE_LIMITS: &[Key] = &[
 ];
 const SIDE_ONE: &[Key] = &[Key::TeamOneScore, Key::Tickets1, Key::SwatScore];
 const SIDE_TWO: &[Key] = &[Key::TeamTwoScore, Key::Tickets2, Key::SuspectsScore];
-const DEDICATED: Keys = Keys::read(&[Key::Dedicated, Key::Ded, Key::ListenServer]);
-const GAME_TYPES: Keys = Keys::read(&[Key::GameType, Key::GameClass]).usually(Key::GameType);
 
-/// Sides that are read under these names and not written.
 const SIDES: [Side; 2] = [
     Side {
         name: Keys::read(&[Key::TeamOne]),
@@ -376,21 +301,6 @@ const SIDES: [Side; 2] = [
     },
 ];
 
-/// Sides with these scores.
-const fn scores(one: Key, two: Key) -> [Side; 2] {
-    let [first, second] = SIDES;
-    [
-        Side {
-            name: first.name,
-            score: first.score.usually(one),
-        },
-        Side {
-            name: second.name,
-            score: second.score.usually(two),
-        },
-    ]
-}
-
 /// Unknown games: reads every key that means the same in all known games, and removes no colours.
 pub(crate) static UNKNOWN: Profile = DEFAULT;
 
@@ -399,18 +309,17 @@ const DEFAULT: Profile = Profile {
     family: "unknown",
     marks: &[],
     colours: Colours::None,
-    truth: WORDS,
     name: one(&[Key::HostName]),
-    map: Keys::read(&[Key::MapFileName, Key::MapName, Key::MapId]).usually(Key::MapName),
+    map: Keys::read(&[Key::MapFileName, Key::MapName, Key::MapId]),
     game: one(&[Key::GameName]),
     mod_name: Keys::read(&[Key::ActiveMod, Key::ModName, Key::Mod, Key::Mods]),
-    game_type: GAME_TYPES,
+    game_type: Keys::read(&[Key::GameType, Key::GameClass]),
     mutators: Keys::read(&[Key::Mutators, Key::ActiveMods, Key::Mutator]),
-    version: Keys::read(&[Key::GameVer, Key::Version]).usually(Key::GameVer),
+    version: Keys::read(&[Key::GameVer, Key::Version]),
     protocol_version: Keys::read(&[Key::MinNetVer, Key::MinGameVer]),
     game_port: one(&[Key::HostPort]),
-    password: Keys::read(&[Key::Password, Key::NeedPass, Key::GamePassword]).usually(Key::Password),
-    dedicated: DEDICATED.usually(Key::Dedicated),
+    password: Keys::read(&[Key::Password, Key::NeedPass, Key::GamePassword]),
+    dedicated: Keys::read(&[Key::Dedicated, Key::Ded, Key::ListenServer]),
     anti_cheat: Keys::read(&[Key::SvPunkbuster]),
     player_count: one(&[Key::NumPlayers]),
     bots: Keys::read(&[Key::NumBots]),
@@ -419,17 +328,13 @@ const DEFAULT: Profile = Profile {
     private_slots: Keys::read(&[Key::ReservedSlots]),
     time_limit: Keys::read(&[]),
     time_left: Keys::read(&[]),
-    score_limit: Keys::read(SCORE_LIMITS).usually(Key::FragLimit),
-    game_mode: Some("openplaying"),
+    score_limit: Keys::read(SCORE_LIMITS),
     players: PlayerRows {
-        name_field: "player",
-        score_field: "frags",
         absent_score: None,
         team: PlayerTeam::Number,
         has_stale_rows: false,
         may_be_unlisted: false,
     },
-    team_place: TeamPlace::RowsAfterPlayers,
     first_team: 0,
     sides: SIDES,
     has_regions: true,
@@ -455,7 +360,6 @@ static FAMILIES: &[&Profile] = &[
 static BATTLEFIELD_1942: Profile = Profile {
     family: "Battlefield 1942",
     marks: &[Mark::GamePrefix("bfield1942"), Mark::NamedSides],
-    truth: DIGITS,
     mod_name: Keys::read(&[
         Key::GameId,
         Key::ActiveMod,
@@ -463,23 +367,15 @@ static BATTLEFIELD_1942: Profile = Profile {
         Key::Mod,
         Key::Mods,
     ])
-    .usually(Key::GameId)
     .with(&Special::NoValue("bf1942")),
-    mutators: DEFAULT.mutators.usually(Key::ActiveMods),
-    anti_cheat: DEFAULT.anti_cheat.usually(Key::SvPunkbuster),
-    private_slots: DEFAULT.private_slots.usually(Key::ReservedSlots),
-    time_limit: Keys::read(&[Key::RoundTime, Key::TimeLimitMinutes]).usually(Key::RoundTime),
+    time_limit: Keys::read(&[Key::RoundTime, Key::TimeLimitMinutes]),
     time_left: one(&[Key::RoundTimeRemain]),
     score_limit: Keys::read(SCORE_LIMITS),
     players: PlayerRows {
-        name_field: "playername",
-        score_field: "score",
         has_stale_rows: true,
         ..DEFAULT.players
     },
-    team_place: TeamPlace::NamesAfterPlayers,
     first_team: 1,
-    sides: scores(Key::Tickets1, Key::Tickets2),
     // `location` is a Windows language number.
     has_regions: false,
     source: "captures in Austinb/GameQ, tests/Protocols/Providers",
@@ -494,7 +390,6 @@ static MEDAL_OF_HONOR: Profile = Profile {
         Mark::Has(&[Key::Realism, Key::Pure]),
     ],
     colours: Colours::CaretAlphanumeric,
-    truth: DIGITS,
     time_limit: one(&[Key::TimeLimit]),
     everyone: one(&[Key::MinPlayers]),
     source: "openmoh/openmohaa, code/gamespy/sv_gamespy.c",
@@ -504,22 +399,10 @@ static MEDAL_OF_HONOR: Profile = Profile {
 static TRIBES_VENGEANCE: Profile = Profile {
     family: "Tribes: Vengeance",
     marks: &[Mark::Game("tribesv"), Mark::Has(&[Key::TeamOne])],
-    truth: DIGITS,
     players: PlayerRows {
         team: PlayerTeam::SideName,
         ..DEFAULT.players
     },
-    team_place: TeamPlace::Sides,
-    sides: [
-        Side {
-            name: Keys::read(&[Key::TeamOne]).usually(Key::TeamOne),
-            score: Keys::read(SIDE_ONE).usually(Key::TeamOneScore),
-        },
-        Side {
-            name: Keys::read(&[Key::TeamTwo]).usually(Key::TeamTwo),
-            score: Keys::read(SIDE_TWO).usually(Key::TeamTwoScore),
-        },
-    ],
     source: "replies that public tools quote",
     ..DEFAULT
 };
@@ -535,14 +418,11 @@ static SWAT_4: Profile = Profile {
     colours: Colours::Swat4,
     time_left: one(&[Key::TimeLeft]),
     score_limit: Keys::read(SCORE_LIMITS),
-    game_mode: None,
     // Counters of zero are left out.
     players: PlayerRows {
         absent_score: Some(0),
         ..DEFAULT.players
     },
-    team_place: TeamPlace::Sides,
-    sides: scores(Key::SwatScore, Key::SuspectsScore),
     source: "sergeii/swat4master, pkg/gamespy/serverquery/gs1",
     ..DEFAULT
 };
@@ -551,8 +431,6 @@ static SERIOUS_SAM: Profile = Profile {
     family: "Serious Sam",
     marks: &[Mark::GamePrefix("serioussam")],
     colours: Colours::SeriousSam,
-    truth: DIGITS,
-    mod_name: DEFAULT.mod_name.usually(Key::ActiveMod),
     time_limit: one(&[Key::TimeLimit]),
     source: "Croteam-official/Serious-Engine, GameAgent.cpp and SessionProperties.h",
     ..DEFAULT
@@ -561,7 +439,6 @@ static SERIOUS_SAM: Profile = Profile {
 static NOLF: Profile = Profile {
     family: "No One Lives Forever",
     marks: &[Mark::Game("nolf")],
-    truth: DIGITS,
     password: DEFAULT.password.with(&Special::AnyText),
     source: "jsj2008/lithtech, NOLF/ObjectDLL/MyGameSpyMgr.cpp",
     ..DEFAULT
@@ -570,12 +447,7 @@ static NOLF: Profile = Profile {
 static NOLF_2: Profile = Profile {
     family: "No One Lives Forever 2",
     marks: &[Mark::Game("nolf2")],
-    truth: DIGITS,
     time_limit: one(&[Key::TimeLimit]),
-    players: PlayerRows {
-        score_field: "frag",
-        ..DEFAULT.players
-    },
     source: "replies that public tools quote",
     ..DEFAULT
 };
@@ -583,7 +455,6 @@ static NOLF_2: Profile = Profile {
 static BRIDGE_COMMANDER: Profile = Profile {
     family: "Star Trek: Bridge Commander",
     marks: &[Mark::Game("bcommander")],
-    truth: DIGITS,
     time_limit: one(&[Key::TimeLimit]).with(&Special::NoLimit("-1")),
     score_limit: one(&[Key::FragLimit]).with(&Special::NoLimit("-2")),
     source: "SandboxServers/STBC-Dedicated-Server, docs/networking/gamespy-discovery.md",
@@ -604,9 +475,8 @@ static DESCENT_3: Profile = Profile {
 static NETPANZER: Profile = Profile {
     family: "netPanzer",
     marks: &[Mark::Game("netpanzer")],
-    truth: Truth { no: "n", yes: "y" },
-    game_type: Keys::read(&[Key::GameStyle, Key::GameType]).usually(Key::GameStyle),
-    version: Keys::read(&[Key::GameVersion, Key::GameVer]).usually(Key::GameVersion),
+    game_type: Keys::read(&[Key::GameStyle, Key::GameType]),
+    version: Keys::read(&[Key::GameVersion, Key::GameVer]),
     protocol_version: one(&[Key::Protocol]),
     time_limit: one(&[Key::TimeLimit]).with(&Special::NoneIf(
         Key::GameStyle,
@@ -616,11 +486,6 @@ static NETPANZER: Profile = Profile {
         Key::GameStyle,
         &["Objective", "Time Limit"],
     )),
-    game_mode: None,
-    players: PlayerRows {
-        score_field: "score",
-        ..DEFAULT.players
-    },
     source: "netpanzer/netpanzer, InfoSocket.cpp, GameConfig.hpp, GameControlRulesDaemon.cpp",
     ..DEFAULT
 };
@@ -629,15 +494,12 @@ static NETPANZER: Profile = Profile {
 static RENEGADE: Profile = Profile {
     family: "Command & Conquer: Renegade",
     marks: &[Mark::Game("ccrenegade")],
-    truth: DIGITS,
-    dedicated: DEDICATED.usually(Key::Ded),
-    game_mode: None,
     source: "w3dhub/OpenW3D, Code/Commando/GameSpy_QnR.cpp",
     ..DEFAULT
 };
 
 /// Games of the Unreal engine, first and second generation.
-pub(crate) static UNREAL: Profile = Profile {
+static UNREAL: Profile = Profile {
     family: "Unreal engine",
     marks: &[
         Mark::Game("ut"),
@@ -661,9 +523,6 @@ pub(crate) static UNREAL: Profile = Profile {
     ],
     // UT99 has no codes, and no name contains ESC, so the codes of the later engine fit both.
     colours: Colours::UnrealEscape,
-    protocol_version: DEFAULT.protocol_version.usually(Key::MinNetVer),
-    mutators: DEFAULT.mutators.usually(Key::Mutators),
-    dedicated: DEDICATED.usually(Key::ListenServer),
     time_limit: one(&[Key::TimeLimit]),
     time_left: one(&[Key::RemainingTime]),
     bots: one(&[Key::NumBots]),
@@ -819,16 +678,6 @@ mod tests {
             ("teams", two.name),
             ("teams", two.score),
         ]
-    }
-
-    #[test]
-    fn usual_keys_are_among_those_that_are_read() {
-        for row in FAMILIES.iter().copied().chain([&UNKNOWN]) {
-            for (field, keys) in fields(row) {
-                let is_read = keys.usual.is_none_or(|usual| keys.all.contains(&usual));
-                assert!(is_read, "{}: {field}", row.family);
-            }
-        }
     }
 
     #[test]

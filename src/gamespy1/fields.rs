@@ -1,22 +1,17 @@
-//! The fields of a status that keys fill, and the form of their values on the wire.
+//! The fields of a status that keys fill, and how their values are read.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::answer::rows::Field;
-use super::engines::{Key, Keys, Known, Profile, Truth};
-#[cfg(feature = "serve")]
-use super::wire::put::put_row;
-#[cfg(feature = "serve")]
-use crate::model::ServerStatus;
-use crate::model::{Charset, Player, Style, Text, TextRef, listed_bots};
+use super::engines::{Key, Keys, Known, Profile};
+use crate::model::{Charset, Player, Style, Text, listed_bots};
 use crate::text::number;
 
 pub(super) const CHARSET: Charset = Charset::Utf8OrWindows1252;
 
-/// Passes a macro the fields of a status that are read from keys, and written as one of them. A
+/// Passes a macro the fields of a status that are read from keys. A
 /// [`Profile`](super::engines::Profile) has the keys of a field under the field's name.
 ///
 /// The counts of players and bots are not among them, because the meaning of one count depends on
@@ -105,26 +100,15 @@ impl FieldReader<'_> {
 }
 
 /// The value of a field.
-#[cfg_attr(
-    not(feature = "serve"),
-    allow(dead_code, reason = "only a server writes values")
-)]
 pub(super) trait Value: Sized {
     /// The value of the first of these keys that has one.
     fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self>;
-
-    /// The value as it is written under a key; `None` if it cannot be.
-    fn write(&self, key: Key, truth: Truth) -> Option<Vec<u8>>;
 }
 
 impl Value for Text {
     fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
         let raw = fields.values.text(keys)?;
         Some(fields.text(raw))
-    }
-
-    fn write(&self, _: Key, _: Truth) -> Option<Vec<u8>> {
-        Some(encoded(self.as_ref()).into_owned())
     }
 }
 
@@ -145,11 +129,6 @@ impl Value for Vec<Text> {
         }
         Some(Self::new())
     }
-
-    fn write(&self, _: Key, _: Truth) -> Option<Vec<u8>> {
-        let names: Vec<_> = self.iter().map(|name| encoded(name.as_ref())).collect();
-        Some(names.join(&b", "[..]))
-    }
 }
 
 /// The names in a list with commas. UT99 writes `None` for an empty list.
@@ -166,10 +145,6 @@ macro_rules! decimal {
             fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
                 fields.values.number(keys)
             }
-
-            fn write(&self, _: Key, _: Truth) -> Option<Vec<u8>> {
-                Some(self.to_string().into_bytes())
-            }
         })+
     };
 }
@@ -179,12 +154,6 @@ decimal!(u16, u32, i64);
 impl Value for bool {
     fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
         fields.values.find(keys, read_flag)
-    }
-
-    fn write(&self, key: Key, truth: Truth) -> Option<Vec<u8>> {
-        let is_true = *self != key.is_inverted();
-        let word = if is_true { truth.yes } else { truth.no };
-        Some(word.into())
     }
 }
 
@@ -197,16 +166,6 @@ fn read_flag(key: Key, value: &[u8]) -> Option<bool> {
 impl Value for Duration {
     fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
         fields.values.find(keys, read_duration)
-    }
-
-    fn write(&self, key: Key, _: Truth) -> Option<Vec<u8>> {
-        let seconds = self.as_secs();
-        let number = if key.is_in_minutes() {
-            seconds.is_multiple_of(60).then_some(seconds / 60)
-        } else {
-            Some(seconds)
-        };
-        Some(number?.to_string().into_bytes())
     }
 }
 
@@ -259,27 +218,6 @@ impl PlayerCounts {
     }
 }
 
-/// The number to write under the key for `player_count`.
-#[cfg(feature = "serve")]
-pub(super) fn written_player_count(status: &ServerStatus, profile: &Profile) -> Option<u32> {
-    let counts_people = profile.everyone.usual.is_some();
-    let uncounted = match status.bot_count {
-        Some(bots) if counts_people => bots,
-        _ => 0,
-    };
-    let online = status.online()?;
-    Some(online.saturating_sub(uncounted))
-}
-
-/// The number to write under the key for `everyone`: 0 without bots.
-#[cfg(feature = "serve")]
-pub(super) fn written_everyone(status: &ServerStatus) -> Option<u32> {
-    match status.bot_count? {
-        0 => Some(0),
-        bots => Some(status.player_count.unwrap_or(bots)),
-    }
-}
-
 /// The field of players that shows whether a player is a bot.
 const BOT_MARK: &str = "ngsecret";
 
@@ -288,69 +226,4 @@ pub(super) fn read_bot_mark(row: &[Field<'_>]) -> Option<bool> {
     let mut fields = row.iter().rev();
     let (_, mark) = fields.find(|(field, _)| field.eq_ignore_ascii_case(BOT_MARK.as_bytes()))?;
     Some(mark.eq_ignore_ascii_case(b"bot"))
-}
-
-/// Appends the mark, unless the player's extra fields contain it.
-#[cfg(feature = "serve")]
-pub(super) fn put_bot_mark(player: &Player, index: i32, out: &mut Vec<u8>) {
-    let mark: &[u8] = match player.bot {
-        Some(true) => b"bot",
-        Some(false) => b"false",
-        None => return,
-    };
-    if player.extra.get(BOT_MARK).is_none() {
-        put_row(BOT_MARK, index, mark, out);
-    }
-}
-
-/// A text in Windows-1252, which the games' own clients read. It is UTF-8 if Windows-1252 lacks one
-/// of its characters, or if the result would be valid UTF-8 with a different meaning. Colour codes
-/// that contain control bytes are left out.
-pub(super) fn encoded(text: TextRef<'_>) -> Cow<'_, [u8]> {
-    let has_control_codes = text.raw().contains(&0x1B);
-    let is_wide = text.style().charset == Charset::Utf16Le;
-    let needs_plain_text = has_control_codes || is_wide;
-    if text.raw().is_ascii() && !needs_plain_text {
-        return text.raw().into();
-    }
-    let decoded = if needs_plain_text {
-        text.plain()
-    } else {
-        text.decoded()
-    };
-    let narrow = Charset::Windows1252.encode(&decoded);
-    if Charset::Utf8OrWindows1252.decode(&narrow) == decoded {
-        narrow.into()
-    } else {
-        decoded.into_owned().into_bytes().into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::Colours;
-
-    #[test]
-    fn texts_are_written_in_the_character_set_of_the_games_clients() {
-        let with = |raw: &'static [u8], charset| {
-            encoded(Text::new(raw, Style::new(charset, Colours::UnrealEscape)).as_ref())
-                .into_owned()
-        };
-        let auto = Charset::Utf8OrWindows1252;
-        assert_eq!(with("Blauß".as_bytes(), auto), b"Blau\xdf");
-        assert_eq!(with(b"Blau\xdf", auto), b"Blau\xdf");
-        assert_eq!(
-            with("Жук".as_bytes(), auto),
-            "Жук".as_bytes(),
-            "not in the set"
-        );
-        assert_eq!(
-            with("Ã¶".as_bytes(), auto),
-            "Ã¶".as_bytes(),
-            "valid UTF-8 of an ö"
-        );
-        assert_eq!(with(b"G\x00r\x00\xfc\x00", Charset::Utf16Le), b"Gr\xfc");
-        assert_eq!(with(b"a\x1b\xff\x01\x01b", auto), b"ab");
-    }
 }

@@ -1,23 +1,16 @@
-//! Converts a status to the sections of a reply.
+//! Converts a status to the sections of a reply, with the keys of UT99 (its script UdpServerQuery).
 
 use std::borrow::Cow;
+use std::time::Duration;
 
-use bytes::Bytes;
-
-use super::engines::{Key, Keys, Known, PlayerTeam, Profile, TeamPlace};
-use super::fields::{
-    FieldReader, Value, Values, each_field, encoded, put_bot_mark, written_everyone,
-    written_player_count,
-};
-use super::served::ReplyForm;
 use super::wire::RowKey;
 use super::wire::put::{put_pair, put_row, token_of};
-use crate::model::{Player, Rules, ServerStatus, Style, Team, Text, TextRef, listed_bots};
-use crate::reply::Template;
+use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
+use crate::reply::Datagrams;
 
 /// Keys of the first two sections, in the order of the wire. All other pairs belong to `\rules\`.
-pub(super) const BASIC: &[&str] = &["gamename", "gamever", "minnetver", "location"];
-pub(super) const INFO: &[&str] = &[
+const BASIC: [&str; 4] = ["gamename", "gamever", "minnetver", "location"];
+const INFO: [&str; 10] = [
     "hostname",
     "hostport",
     "maptitle",
@@ -29,265 +22,227 @@ pub(super) const INFO: &[&str] = &[
     "worldlog",
     "wantworldlog",
 ];
-/// Keys of the first section that `\info\` repeats on some engines.
-pub(super) const VERSIONS: &[&str] = &["gamever", "minnetver"];
+/// Keys of the first section that `\info\` repeats. UT99's browser reads them there.
+const VERSIONS: [&str; 2] = ["gamever", "minnetver"];
 
-/// The key of the match's phase. Its usual value is in the family's row.
+/// The key of the match's phase, and its value if no rule has one.
 const GAME_MODE: &str = "gamemode";
+const OPEN: &[u8] = b"openplaying";
 
-/// The sections of a status.
-pub(super) struct Sections<'a> {
-    status: &'a ServerStatus,
-    form: &'static ReplyForm,
-    profile: &'static Profile,
-    /// The rules, as clients will read them.
-    rules: Vec<Pair<'a>>,
+/// The field of players that shows whether a player is a bot.
+const BOT_MARK: &str = "ngsecret";
+
+/// The sections of a status. Each has texts that are kept whole in a datagram.
+#[derive(Debug, Clone)]
+pub(super) struct Sections {
+    pub(super) basic: Datagrams,
+    pub(super) info: Datagrams,
+    /// The info, then the versions of the first section.
+    pub(super) info_with_versions: Datagrams,
+    /// A text for each pair.
+    pub(super) rules: Datagrams,
+    /// A text for each player.
+    pub(super) players: Datagrams,
+    /// A text for each team.
+    pub(super) teams: Datagrams,
+}
+
+impl Sections {
+    pub(super) fn new(status: &ServerStatus) -> Self {
+        let pairs = pairs(status);
+        Self {
+            basic: section(&pairs, &BASIC),
+            info: section(&pairs, &INFO),
+            info_with_versions: section(&pairs, &[&INFO[..], &VERSIONS].concat()),
+            rules: rules(&pairs),
+            players: players(status),
+            teams: teams(status),
+        }
+    }
 }
 
 /// A key and a value as they are sent.
-#[derive(Debug, Clone)]
 struct Pair<'a> {
     key: Cow<'a, [u8]>,
     value: Cow<'a, [u8]>,
 }
 
-impl<'a> Pair<'a> {
-    /// A rule as clients read it, without bytes that cannot be sent.
-    fn of_rule(key: TextRef<'a>, value: TextRef<'a>) -> Self {
-        // `put_pair` strips values. Keys are stripped here, because they are first compared with
-        // known keys.
-        let encoded_key = encoded(key);
-        let key = match token_of(&encoded_key) {
-            Cow::Borrowed(_) => encoded_key,
-            Cow::Owned(stripped_key) => Cow::Owned(stripped_key),
-        };
-        Self {
-            key,
-            value: encoded(value),
-        }
-    }
-
-    /// Whether clients would read one of these fields from the pair.
-    fn is_replaced(&self, fields: &[AddedField]) -> bool {
-        let Some(key) = Key::find(&self.key) else {
-            return false;
-        };
-        fields.iter().any(|field| field.keys.all.contains(&key))
-    }
-
+impl Pair<'_> {
     fn is(&self, key: &str) -> bool {
         self.key.eq_ignore_ascii_case(key.as_bytes())
     }
 }
 
-impl<'a> Sections<'a> {
-    pub(super) fn new(status: &'a ServerStatus, form: &'static ReplyForm) -> Self {
-        let rules = status.rules.iter();
-        let mut rules: Vec<_> = rules
-            .map(|(key, value)| Pair::of_rule(key, value))
-            .collect();
-        let game = status.game.as_ref().map(|game| encoded(game.as_ref()));
-        let mut known = Known::new();
-        if let Some(game) = &game {
-            known.insert(Key::GameName.as_str().as_bytes(), game);
-        }
-        for rule in &rules {
-            known.insert(&rule.key, &rule.value);
-        }
-        let profile = Profile::of_keys(&known).unwrap_or(form.usual_profile);
-        let listed = status.players.len();
-        rules.retain(|rule| !is_row(&rule.key, listed));
-        Self {
-            status,
-            form,
-            profile,
-            rules,
+/// The fields, then the rules as they are. A rule with the key of a known field is left out, and so
+/// is one that clients would read as part of a row.
+fn pairs(status: &ServerStatus) -> Vec<Pair<'_>> {
+    let fields = fields(status);
+    let mut pairs = Vec::new();
+    for field in &fields {
+        if let Some(Some(value)) = &field.value {
+            pairs.push(Pair {
+                key: field.key.as_bytes().into(),
+                value: value.clone(),
+            });
         }
     }
-
-    /// Adds a text of the pairs with these keys.
-    pub(super) fn put_section(&self, keys: &[&str], out: &mut Template) {
-        let pairs = self.pairs();
-        out.begin();
-        for key in keys {
-            if let Some(pair) = pairs.iter().find(|pair| pair.is(key)) {
-                put_pair(key.as_bytes(), &pair.value, &mut out.bytes);
-            } else if *key == GAME_MODE
-                && let Some(usual) = self.profile.game_mode
-            {
-                put_pair(key.as_bytes(), usual.as_bytes(), &mut out.bytes);
-            }
-        }
-    }
-
-    /// Adds a text for each pair that belongs to no other section.
-    pub(super) fn put_rules(&self, out: &mut Template) {
-        for pair in self.pairs() {
-            if !is_in_first_sections(&pair.key) {
-                put_text(&pair.key, &pair.value, out);
-            }
-        }
-    }
-
-    /// The rules, then the fields that no rule expresses. If rules contradict a field, the field
-    /// wins: every rule that clients would read it from is left out.
-    fn pairs(&self) -> Vec<Pair<'_>> {
-        let fields = self.added_fields();
-        let rules = self.rules.iter();
-        let kept = rules.filter(|rule| !rule.is_replaced(&fields)).cloned();
-        let mut pairs: Vec<_> = kept.collect();
-        for field in &fields {
-            if let Some(value) = &field.value {
-                pairs.push(Pair {
-                    key: field.key.as_str().as_bytes().into(),
-                    value: value.clone().into(),
-                });
-            }
-        }
-        pairs
-    }
-
-    /// The fields that clients would not read from the rules.
-    fn added_fields(&self) -> Vec<AddedField> {
-        let (status, profile) = (self.status, self.profile);
-        let mut fields = FieldWriter::new(&self.rules, profile);
-        macro_rules! write {
-            ($($field:ident)+) => {
-                $(fields.write(profile.$field, &status.$field);)+
-            };
-        }
-        each_field!(write);
-        self.write_counts(&mut fields);
-        for (id, team) in self.numbered_teams() {
-            let row = usize::try_from(self.row_of(id)).ok();
-            if let Some(side) = row.and_then(|row| profile.sides.get(row)) {
-                fields.write(side.name, &team.name);
-                fields.write(side.score, &team.score);
-            }
-        }
-        fields.added
-    }
-
-    /// Writes the number of players and of bots.
-    fn write_counts(&self, fields: &mut FieldWriter<'_>) {
-        let (status, profile) = (self.status, self.profile);
-        fields.write(profile.player_count, &written_player_count(status, profile));
-        // Clients count the players with the mark of a bot. Then no key is added for the count, but
-        // one among the rules is still corrected.
-        let mut bot_keys = profile.bots;
-        let has_bot_marks = listed_bots(&status.players).is_some();
-        if has_bot_marks {
-            bot_keys.usual = None;
-        }
-        fields.write(bot_keys, &status.bot_count);
-        fields.write(profile.everyone, &written_everyone(status));
-    }
-
-    /// Adds a text for each player, and one for the teams if they follow.
-    pub(super) fn put_players(&self, out: &mut Template) {
-        for (index, player) in (0..).zip(&self.status.players) {
-            out.begin();
-            self.put_player(index, player, &mut out.bytes);
-        }
-        let team_place = self.profile.team_place;
-        let has_rows = match team_place {
-            TeamPlace::Sides => false,
-            TeamPlace::NamesAfterPlayers => true,
-            TeamPlace::RowsAfterPlayers => self.form.has_team_rows,
+    let listed = status.players.len();
+    for (key, value) in &status.rules {
+        let key = match encoded(key) {
+            Cow::Borrowed(key) => token_of(key),
+            Cow::Owned(key) => token_of(&key).into_owned().into(),
         };
-        if !has_rows {
-            return;
-        }
-        let has_scores = team_place == TeamPlace::RowsAfterPlayers;
-        out.begin();
-        for (id, team) in self.numbered_teams() {
-            let row = self.row_of(id);
-            if let Some(name) = &team.name {
-                let name = encoded(name.as_ref());
-                put_row("teamname", row, &name, &mut out.bytes);
-            }
-            if has_scores && let Some(score) = team.score {
-                let (key, score) = (format!("score_t{row}"), score.to_string());
-                put_pair(key.as_bytes(), score.as_bytes(), &mut out.bytes);
-            }
+        let value = encoded(value);
+        let rule = Pair { key, value };
+        let is_field = |field: &Field<'_>| field.value.is_some() && rule.is(field.key);
+        if !fields.iter().any(is_field) && !is_row(&rule.key, listed) {
+            pairs.push(rule);
         }
     }
+    pairs
+}
 
-    fn put_player(&self, index: i32, player: &Player, out: &mut Vec<u8>) {
-        let fields = &self.profile.players;
-        put_row(
-            fields.name_field,
-            index,
-            &encoded(player.name.as_ref()),
-            out,
-        );
-        let mut team_number = player.team;
-        if let Some(name) = player.team.and_then(|team| self.side_name(team)) {
-            put_row("team", index, &encoded(name.as_ref()), out);
-            team_number = None;
+/// A field of the status under its key.
+struct Field<'a> {
+    key: &'static str,
+    /// `None` if the status does not know the field, `Some(None)` if a value cannot hold it.
+    value: Option<Option<Cow<'a, [u8]>>>,
+}
+
+fn fields(status: &ServerStatus) -> [Field<'_>; 15] {
+    let field = |key, value| Field { key, value };
+    [
+        field("gamename", text(&status.game)),
+        field("gamever", text(&status.version)),
+        field("minnetver", number(status.protocol_version)),
+        field("hostname", text(&status.name)),
+        field("hostport", number(status.game_port)),
+        field("mapname", text(&status.map)),
+        field("gametype", text(&status.game_type)),
+        field("numplayers", number(status.online())),
+        field("maxplayers", number(status.max_players)),
+        field("mutators", status.mutators.as_deref().map(names)),
+        field("password", status.password.map(word)),
+        field(
+            "listenserver",
+            status.dedicated.map(|dedicated| word(!dedicated)),
+        ),
+        field("timelimit", status.time_limit.map(minutes)),
+        field(
+            "remainingtime",
+            number(status.time_left.map(|left| left.as_secs())),
+        ),
+        field("fraglimit", number(status.score_limit)),
+    ]
+}
+
+fn text(text: &Option<Text>) -> Option<Option<Cow<'_, [u8]>>> {
+    let text = text.as_ref()?;
+    Some(Some(encoded(text.as_ref())))
+}
+
+fn number<'a>(number: Option<impl ToString>) -> Option<Option<Cow<'a, [u8]>>> {
+    let digits = number?.to_string().into_bytes();
+    Some(Some(digits.into()))
+}
+
+fn word<'a>(is_true: bool) -> Option<Cow<'a, [u8]>> {
+    let word: &[u8] = if is_true { b"True" } else { b"False" };
+    Some(word.into())
+}
+
+/// A value can only hold whole minutes.
+fn minutes<'a>(limit: Duration) -> Option<Cow<'a, [u8]>> {
+    let seconds = limit.as_secs();
+    let minutes = seconds.is_multiple_of(60).then_some(seconds / 60)?;
+    Some(minutes.to_string().into_bytes().into())
+}
+
+fn names<'a>(mutators: &[Text]) -> Option<Cow<'a, [u8]>> {
+    let names: Vec<_> = mutators.iter().map(|name| encoded(name.as_ref())).collect();
+    Some(names.join(&b", "[..]).into())
+}
+
+/// One text of the pairs with these keys.
+fn section(pairs: &[Pair<'_>], keys: &[&str]) -> Datagrams {
+    let mut section = Datagrams::default();
+    section.begin();
+    for key in keys {
+        let pair = pairs.iter().find(|pair| pair.is(key));
+        let default = (*key == GAME_MODE).then_some(OPEN);
+        if let Some(value) = pair.map(|pair| &*pair.value).or(default) {
+            put_pair(key.as_bytes(), value, &mut section.bytes);
         }
-        let numbers = [
-            (fields.score_field, player.score),
-            ("ping", player.ping.map(i64::from)),
-            ("team", team_number.map(i64::from)),
-        ];
-        for (field, number) in numbers {
-            if let Some(number) = number {
-                put_row(field, index, number.to_string().as_bytes(), out);
-            }
-        }
-        for (field, value) in &player.extra {
-            put_row(field.decoded().as_bytes(), index, &encoded(value), out);
-        }
-        put_bot_mark(player, index, out);
     }
+    section
+}
 
-    /// The name of a player's team, if players of this family have the name and not the number.
-    fn side_name(&self, team: i32) -> Option<&'a Text> {
-        if self.profile.players.team == PlayerTeam::Number {
-            return None;
-        }
-        let (_, team) = self.numbered_teams().find(|(id, _)| *id == team)?;
-        team.name.as_ref()
-    }
-
-    /// Adds a text for each team, as in the answer to `\teams\`.
-    pub(super) fn put_teams(&self, out: &mut Template) {
-        for (id, team) in self.numbered_teams() {
-            out.begin();
-            let (row, out) = (self.row_of(id), &mut out.bytes);
-            if let Some(name) = &team.name {
-                put_row("team", row, &encoded(name.as_ref()), out);
-            }
-            if let Some(score) = team.score {
-                put_row("score", row, score.to_string().as_bytes(), out);
-            }
-            let players = self.status.players.iter();
-            let members = players.filter(|player| player.team == Some(id)).count();
-            put_row("size", row, members.to_string().as_bytes(), out);
+/// A text for each pair that belongs to no other section.
+fn rules(pairs: &[Pair<'_>]) -> Datagrams {
+    let mut rules = Datagrams::default();
+    for pair in pairs {
+        let mut first_keys = BASIC.iter().chain(&INFO);
+        if !first_keys.any(|key| pair.is(key)) {
+            put_text(&pair.key, &pair.value, &mut rules);
         }
     }
+    rules
+}
 
-    /// The teams with their ids, or with their positions if they have none. A team whose row would
-    /// be negative cannot be written.
-    fn numbered_teams(&self) -> impl Iterator<Item = (i32, &'a Team)> + use<'a> {
-        let first = self.profile.first_team;
-        let numbered = (first..).zip(&self.status.teams);
-        numbered
-            .map(|(number, team)| (team.id.unwrap_or(number), team))
-            .filter(move |(id, _)| *id >= first)
+/// A text for each player.
+fn players(status: &ServerStatus) -> Datagrams {
+    let mut players = Datagrams::default();
+    for (index, player) in (0..).zip(&status.players) {
+        players.begin();
+        put_player(index, player, &mut players.bytes);
     }
+    players
+}
 
-    /// The number of a team's row.
-    const fn row_of(&self, id: i32) -> i32 {
-        id.saturating_sub(self.profile.first_team)
+fn put_player(index: i32, player: &Player, out: &mut Vec<u8>) {
+    put_row("player", index, &encoded(player.name.as_ref()), out);
+    let numbers = [
+        ("frags", player.score),
+        ("ping", player.ping.map(i64::from)),
+        ("team", player.team.map(i64::from)),
+    ];
+    for (field, number) in numbers {
+        if let Some(number) = number {
+            put_row(field, index, number.to_string().as_bytes(), out);
+        }
+    }
+    for (field, value) in &player.extra {
+        put_row(field.decoded().as_bytes(), index, &encoded(value), out);
+    }
+    if let Some(is_bot) = player.bot
+        && player.extra.get(BOT_MARK).is_none()
+    {
+        let mark: &[u8] = if is_bot { b"bot" } else { b"false" };
+        put_row(BOT_MARK, index, mark, out);
     }
 }
 
-/// Whether a key belongs to one of the first two sections.
-fn is_in_first_sections(key: &[u8]) -> bool {
-    let mut keys = BASIC.iter().chain(INFO);
-    keys.any(|known| key.eq_ignore_ascii_case(known.as_bytes()))
+/// A text for each team, as in the answer to `\teams\`. A team with a negative number cannot be
+/// written.
+fn teams(status: &ServerStatus) -> Datagrams {
+    let mut teams = Datagrams::default();
+    let numbered = (0..).zip(&status.teams);
+    let numbered =
+        numbered.map(|(position, team): (i32, &Team)| (team.id.unwrap_or(position), team));
+    for (row, team) in numbered.filter(|(row, _)| *row >= 0) {
+        teams.begin();
+        let out = &mut teams.bytes;
+        if let Some(name) = &team.name {
+            put_row("team", row, &encoded(name.as_ref()), out);
+        }
+        if let Some(score) = team.score {
+            put_row("score", row, score.to_string().as_bytes(), out);
+        }
+        let players = status.players.iter();
+        let members = players.filter(|player| player.team == Some(row)).count();
+        put_row("size", row, members.to_string().as_bytes(), out);
+    }
+    teams
 }
 
 /// Whether clients would read a rule as part of a row: a player's name, a field of a listed player,
@@ -297,89 +252,20 @@ fn is_row(key: &[u8], listed: usize) -> bool {
     RowKey::name_index(key).is_some() || RowKey::parse(key).is_some_and(is_field)
 }
 
-/// A field that the rules lack or contradict. It replaces all rules with its keys.
-struct AddedField {
-    /// The keys from which clients read it.
-    keys: Keys,
-    /// The key to write.
-    key: Key,
-    /// `None` if the value cannot be written: then its rules are only left out.
-    value: Option<Vec<u8>>,
-}
-
-/// Collects the fields that clients would not read from the rules.
-struct FieldWriter<'a> {
-    profile: &'static Profile,
-    rules: Values<'a>,
-    added: Vec<AddedField>,
-}
-
-impl<'a> FieldWriter<'a> {
-    fn new(rules: &'a [Pair<'a>], profile: &'static Profile) -> Self {
-        let mut values = Values::new();
-        for rule in rules {
-            values.insert(&rule.key, &rule.value);
-        }
-        Self {
-            profile,
-            rules: values,
-            added: Vec::new(),
-        }
-    }
-
-    /// Adds a field unless the rules express it. A field without a value leaves the rules alone.
-    ///
-    /// The rules express it if clients read a value from them that would be written in the same way.
-    /// So a fraction of a second, which cannot be sent, makes no difference.
-    fn write<T: Value>(&mut self, keys: Keys, field: &Option<T>) {
-        let (Some(field), Some(key)) = (field, self.key_of(keys)) else {
-            return;
-        };
-        let rules = FieldReader {
-            values: &self.rules,
-            bytes: &Bytes::new(),
-            style: Style::default(),
-        };
-        let truth = self.profile.truth;
-        let value = field.write(key, truth);
-        let clients_field = T::read(keys, &rules);
-        let rules_express_it =
-            clients_field.is_some_and(|clients_field| clients_field.write(key, truth) == value);
-        if !rules_express_it {
-            self.added.push(AddedField { keys, key, value });
-        }
-    }
-
-    /// The key to write: the usual one if it is in the first two sections, else the one among the
-    /// rules, else the usual one. `None` if there is neither.
-    fn key_of(&self, keys: Keys) -> Option<Key> {
-        if let Some(usual) = keys.usual
-            && is_in_first_sections(usual.as_str().as_bytes())
-        {
-            return Some(usual);
-        }
-        let mut all = keys.all.iter().copied();
-        let among_rules = all.find(|key| self.rules.known.get(*key).is_some());
-        among_rules.or(keys.usual)
-    }
-}
-
-/// Adds a text with this field for each player. Only here do rows begin at 1.
-pub(super) fn player_property(status: &ServerStatus, name: &[u8], out: &mut Template) {
+/// A text with this field for each player. Only here do rows begin at 1.
+pub(super) fn player_property(status: &ServerStatus, name: &[u8]) -> Datagrams {
+    let mut texts = Datagrams::default();
     let field = token_of(name);
     for (index, player) in (1..).zip(&status.players) {
-        out.begin();
-        put_row(
-            &field,
-            index,
-            &property(Some(&player.extra), name),
-            &mut out.bytes,
-        );
+        texts.begin();
+        let value = property(Some(&player.extra), name);
+        put_row(&field, index, &value, &mut texts.bytes);
     }
+    texts
 }
 
 /// Adds a text of one pair.
-pub(super) fn put_text(key: &[u8], value: &[u8], out: &mut Template) {
+pub(super) fn put_text(key: &[u8], value: &[u8], out: &mut Datagrams) {
     out.begin();
     put_pair(key, value, &mut out.bytes);
 }
@@ -391,4 +277,56 @@ pub(super) fn property<'a>(properties: Option<&'a Rules>, name: &[u8]) -> Cow<'a
         .zip(properties)
         .and_then(|(name, known)| known.get(name));
     value.map(encoded).unwrap_or_default()
+}
+
+/// A text in Windows-1252, which the games' own clients read. It is UTF-8 if Windows-1252 lacks one
+/// of its characters, or if the result would be valid UTF-8 with a different meaning. Colour codes
+/// that contain control bytes are left out.
+fn encoded(text: TextRef<'_>) -> Cow<'_, [u8]> {
+    let has_control_codes = text.raw().contains(&0x1B);
+    let is_wide = text.style().charset == Charset::Utf16Le;
+    let needs_plain_text = has_control_codes || is_wide;
+    if text.raw().is_ascii() && !needs_plain_text {
+        return text.raw().into();
+    }
+    let decoded = if needs_plain_text {
+        text.plain()
+    } else {
+        text.decoded()
+    };
+    let narrow = Charset::Windows1252.encode(&decoded);
+    if Charset::Utf8OrWindows1252.decode(&narrow) == decoded {
+        narrow.into()
+    } else {
+        decoded.into_owned().into_bytes().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Colours, Style};
+
+    #[test]
+    fn texts_are_written_in_the_character_set_of_the_games_clients() {
+        let with = |raw: &'static [u8], charset| {
+            encoded(Text::new(raw, Style::new(charset, Colours::UnrealEscape)).as_ref())
+                .into_owned()
+        };
+        let auto = Charset::Utf8OrWindows1252;
+        assert_eq!(with("Blauß".as_bytes(), auto), b"Blau\xdf");
+        assert_eq!(with(b"Blau\xdf", auto), b"Blau\xdf");
+        assert_eq!(
+            with("Жук".as_bytes(), auto),
+            "Жук".as_bytes(),
+            "not in the set"
+        );
+        assert_eq!(
+            with("Ã¶".as_bytes(), auto),
+            "Ã¶".as_bytes(),
+            "valid UTF-8 of an ö"
+        );
+        assert_eq!(with(b"G\x00r\x00\xfc\x00", Charset::Utf16Le), b"Gr\xfc");
+        assert_eq!(with(b"a\x1b\xff\x01\x01b", auto), b"ab");
+    }
 }

@@ -111,10 +111,6 @@
 //! a row in one table with its keys and their source. A game without a row uses the keys of all
 //! families.
 //!
-//! The serving side writes the key that is among the rules, else the usual key of the family. If
-//! rules contradict a field, the field wins: every rule that clients would read it from is left
-//! out.
-//!
 //! | field | keys | remarks |
 //! |---|---|---|
 //! | `name`, `game_port`, `max_players` | `hostname`, `hostport`, `maxplayers` | |
@@ -180,8 +176,6 @@ mod engines;
 mod fields;
 #[cfg(feature = "serve")]
 mod from_status;
-#[cfg(feature = "serve")]
-mod served;
 #[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;

@@ -1,31 +1,40 @@
 //! Encodes replies: takes a request and a status, returns datagrams.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::from_status::{BASIC, INFO, Sections, VERSIONS, player_property, property, put_text};
-use super::served::{EndMark, ReplyForm};
+use super::from_status::{Sections, player_property, property, put_text};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
-use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
+use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::Service;
 use crate::text::number;
 
 /// Longest text that `\echo\` returns, in bytes.
 const MAX_ECHO: usize = 50;
+/// The maximum size of a datagram, in bytes, the trailer included (UT99's script UdpServerQuery
+/// 1.5.2).
+const MAX_DATAGRAM: usize = 1000;
 /// The maximum number of datagrams of a reply: qstat joins no more (Unity-Technologies/qstat,
 /// gps.c).
 const MAX_FRAGMENTS: usize = 32;
-/// Room for the longest trailer, `\queryid\4294967295.32\final\`.
-const TRAILER: usize = 30;
+/// Room for the longest trailer, `\queryid\100.32\final\`.
+const TRAILER: usize = 22;
 
 /// Answers a request. A request gets no reply if this server answers none of its commands.
 ///
 /// The `queryid` is derived from [`Requester::number`].
 ///
+/// The keys are those of UT99: `gamename`, `gamever`, `minnetver`, `hostname`, `hostport`, `mapname`,
+/// `gametype`, `numplayers`, `maxplayers`, `gamemode`, `mutators`, `password`, `listenserver`,
+/// `timelimit`, `remainingtime` and `fraglimit`. A rule with the key of a known field is left out;
+/// other rules are sent as they are. Fields without a key are not sent, and teams only in the
+/// answer to `\teams\`. Clients read some keys by the game: with the name of a game of another
+/// engine, add the keys of that engine as rules.
+///
 /// The format cannot carry `\` and control bytes: they are removed from keys and values. These
-/// rules are left out:
+/// rules are left out too:
 ///
 /// - a rule that a client would read as the row of a player (`player_8`) or team (`teamname_0`);
 /// - a rule that it would read as an end mark (`final`, `queryid`, `statusresponse`, `eof`);
@@ -61,83 +70,96 @@ pub fn respond(
     service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, service, requester, |context| {
-        respond_from_templates(request, context)
-    })
+    if Asked::by(request, service) == Asked::Nothing {
+        return Vec::new();
+    }
+    let sections = Sections::new(status);
+    let datagrams = encode(request, status, service, &sections);
+    let reply = EncodedReply::encoded(datagrams, reply_number(requester));
+    reply.map(EncodedReply::into_datagrams).unwrap_or_default()
 }
 
-/// Does the same as [`respond`], from cached templates.
-pub(crate) fn respond_from_templates(
-    request: &Request<'_>,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    let Context {
-        service, requester, ..
-    } = *context;
-    let form = ReplyForm::of(service.format);
-    let kind = match Keeping::of(request, service) {
-        Keeping::NoReply => return None,
-        Keeping::NotKept => None,
-        Keeping::Kept(kind) => Some(kind),
-    };
-    let template = context.template(kind, |context, template| {
-        let parts = parts(request, form, context);
-        write(&parts, form.max_datagram, form.end_mark, template);
-    });
-    let number = (form.reply_number)(requester.number);
-    let number = u32::try_from(number).unwrap_or(u32::MAX);
-    TemplateReply::new(template, Patch::new(|out| number::put(number.into(), out)))
+/// The replies of one status.
+#[derive(Debug, Clone)]
+pub(crate) struct Replies {
+    stored: Stored<FixedCommands>,
+    /// The parts of all other replies.
+    sections: Sections,
 }
 
-/// The parts of a reply to these commands.
-fn parts(
-    request: &Request<'_>,
-    form: &ReplyForm,
-    context: &mut Context<'_, ReplyKind>,
-) -> Vec<Part> {
-    let service = context.service;
-    let names_versions =
-        |command| matches!(command, Command::Basic | Command::Status | Command::Packets);
-    let has_versions = commands_to_answer(request, service).any(names_versions);
-    let mut parts = Vec::new();
-    for command in commands_to_answer(request, service) {
-        let sections = match command {
-            Command::Status | Command::Packets => &SECTIONS[..],
-            _ => &[command],
+impl Replies {
+    pub(crate) fn new(status: &ServerStatus, service: &Service) -> Self {
+        let sections = Sections::new(status);
+        let encode = |commands: &&[Command<'_>]| {
+            let request = Request::new(commands);
+            let datagrams = encode(&request, status, service, &sections);
+            (fixed_commands(commands), datagrams)
         };
-        for &section in sections {
-            // A reply contains the versions only once.
-            let adds_versions = form.info_has_versions && !has_versions;
-            let fixed = match section {
-                Command::Info if adds_versions => Some(Fixed::InfoWithVersions),
-                _ => Fixed::of(section),
-            };
-            parts.push(Part {
-                texts: texts(fixed, section, context),
-                is_rules: section == Command::Rules,
-                ends_datagram: command == Command::Packets,
-            });
+        Self {
+            stored: STORED.iter().map(encode).collect(),
+            sections,
         }
     }
-    parts
+
+    /// The reply to a request, if it gets one. Any other combination of commands is put together
+    /// from the sections.
+    pub(crate) fn reply(
+        &self,
+        request: &Request<'_>,
+        status: &ServerStatus,
+        service: &Service,
+        requester: &Requester,
+    ) -> Option<EncodedReply> {
+        let number = reply_number(requester);
+        let stored = match Asked::by(request, service) {
+            Asked::Nothing => return None,
+            Asked::Fixed(commands) => self.stored.get(commands),
+            Asked::Other => None,
+        };
+        if let Some(datagrams) = stored {
+            return EncodedReply::stored(datagrams, number);
+        }
+        let datagrams = encode(request, status, service, &self.sections);
+        EncodedReply::encoded(datagrams, number)
+    }
 }
 
-/// The kind of a reply that is kept. Replies of the same kind differ in their numbers only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum ReplyKind {
-    /// The reply to these commands, in this order.
-    Commands([Option<Fixed>; MAX_FIXED]),
-    /// The texts of this part.
-    Texts(Fixed),
+/// The requests whose replies are encoded when the status is set.
+const STORED: [&[Command<'_>]; 9] = [
+    &[Command::Status],
+    &[Command::Basic],
+    &[Command::Info],
+    &[Command::Rules],
+    &[Command::Players],
+    &[Command::Teams],
+    &[Command::Packets],
+    // Clients that refresh a list of servers.
+    &[Command::Basic, Command::Info],
+    &SECTIONS,
+];
+
+/// The commands that make up a status.
+const SECTIONS: [Command<'_>; 4] = [
+    Command::Basic,
+    Command::Info,
+    Command::Rules,
+    Command::Players,
+];
+
+/// The number of a reply, as UT99 counts requests: from 1 to 100, and then from 1 again.
+fn reply_number(requester: &Requester) -> Echo {
+    let number = (requester.number.saturating_sub(1) % 100).saturating_add(1);
+    Echo::new(|out| number::put(number.cast_signed(), out))
 }
 
-/// A part of replies that is the same for every request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Fixed {
+/// Commands whose answer is the same in every request, in the order of the request.
+type FixedCommands = [Option<Fixed>; MAX_FIXED];
+
+/// A command whose answer is the same in every request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fixed {
     Basic,
     Info,
-    /// `\info\` with the versions of the first section.
-    InfoWithVersions,
     Rules,
     Players,
     Status,
@@ -164,41 +186,42 @@ impl Fixed {
     }
 }
 
-/// Whether the reply to a request is kept.
-enum Keeping {
-    /// No command gets a reply.
-    NoReply,
-    /// The reply answers a command with a value.
-    NotKept,
-    Kept(ReplyKind),
+fn fixed_commands(commands: &[Command<'_>]) -> FixedCommands {
+    let mut fixed = [None; MAX_FIXED];
+    for (slot, command) in fixed.iter_mut().zip(commands) {
+        *slot = Fixed::of(*command);
+    }
+    fixed
 }
 
-impl Keeping {
-    fn of(request: &Request<'_>, service: &Service) -> Self {
-        let mut kept = [None; MAX_FIXED];
-        let mut free = kept.iter_mut();
-        // Searching for the commands is most of the work for a request, so it is done once.
+/// What a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// No command gets a reply.
+    Nothing,
+    /// Only commands whose answer is the same in every request.
+    Fixed(FixedCommands),
+    /// Also commands with a value.
+    Other,
+}
+
+impl Asked {
+    fn by(request: &Request<'_>, service: &Service) -> Self {
+        let mut fixed = [None; MAX_FIXED];
+        let mut free = fixed.iter_mut();
         for command in commands_to_answer(request, service) {
             match (free.next(), Fixed::of(command)) {
-                (Some(slot), Some(fixed)) => *slot = Some(fixed),
-                _ => return Self::NotKept,
+                (Some(slot), Some(command)) => *slot = Some(command),
+                _ => return Self::Other,
             }
         }
-        if kept == [None; MAX_FIXED] {
-            Self::NoReply
+        if fixed == [None; MAX_FIXED] {
+            Self::Nothing
         } else {
-            Self::Kept(ReplyKind::Commands(kept))
+            Self::Fixed(fixed)
         }
     }
 }
-
-/// The commands that make up a status.
-const SECTIONS: [Command<'_>; 4] = [
-    Command::Basic,
-    Command::Info,
-    Command::Rules,
-    Command::Players,
-];
 
 /// The commands to answer, in the order of the request.
 ///
@@ -282,10 +305,10 @@ fn is_answered(command: Command<'_>, service: &Service) -> bool {
 }
 
 /// A part of a reply: the answer to a command.
-struct Part {
+struct Part<'a> {
     /// Texts that are kept whole in a datagram. Only a text longer than a datagram is cut, between
     /// pairs.
-    texts: Arc<Template>,
+    texts: Cow<'a, Datagrams>,
     /// Whether these are rules. They are one text if a datagram holds all of them, else one text
     /// each, and they are the first to be left out.
     is_rules: bool,
@@ -293,59 +316,66 @@ struct Part {
     ends_datagram: bool,
 }
 
-/// The texts that answer a command. Those that are [`Fixed`] are encoded once and cached.
-fn texts(
-    fixed: Option<Fixed>,
-    command: Command<'_>,
-    context: &mut Context<'_, ReplyKind>,
-) -> Arc<Template> {
-    let kind = fixed.map(ReplyKind::Texts);
-    let has_versions = fixed == Some(Fixed::InfoWithVersions);
-    let encoded = context.template(kind, |context, out| {
-        encode(command, has_versions, context, out);
-    });
-    encoded.template
+/// Encodes the reply to a request.
+fn encode(
+    request: &Request<'_>,
+    status: &ServerStatus,
+    service: &Service,
+    sections: &Sections,
+) -> Datagrams {
+    let names_versions =
+        |command| matches!(command, Command::Basic | Command::Status | Command::Packets);
+    let has_versions = commands_to_answer(request, service).any(names_versions);
+    let mut parts = Vec::new();
+    for command in commands_to_answer(request, service) {
+        let commands = match command {
+            Command::Status | Command::Packets => &SECTIONS[..],
+            _ => &[command],
+        };
+        for &section in commands {
+            let texts = match section {
+                Command::Basic => Cow::Borrowed(&sections.basic),
+                // A reply contains the versions only once.
+                Command::Info if has_versions => Cow::Borrowed(&sections.info),
+                Command::Info => Cow::Borrowed(&sections.info_with_versions),
+                Command::Rules => Cow::Borrowed(&sections.rules),
+                Command::Players => Cow::Borrowed(&sections.players),
+                Command::Teams => Cow::Borrowed(&sections.teams),
+                _ => Cow::Owned(answer_with_value(section, status, service)),
+            };
+            parts.push(Part {
+                texts,
+                is_rules: section == Command::Rules,
+                ends_datagram: command == Command::Packets,
+            });
+        }
+    }
+    pack(&parts, MAX_DATAGRAM)
 }
 
-/// Encodes the texts that answer a command.
-fn encode(
-    command: Command<'_>,
-    has_versions: bool,
-    context: &Context<'_, ReplyKind>,
-    out: &mut Template,
-) {
-    let Context {
-        status, service, ..
-    } = *context;
-    let form = ReplyForm::of(service.format);
-    let sections = || Sections::new(status, form);
+/// The texts that answer a command with a value.
+fn answer_with_value(command: Command<'_>, status: &ServerStatus, service: &Service) -> Datagrams {
+    let mut texts = Datagrams::default();
     let properties = service.properties.as_ref();
     match command {
-        Command::Basic => sections().put_section(BASIC, out),
-        Command::Info if has_versions => {
-            sections().put_section(&[INFO, VERSIONS].concat(), out);
-        }
-        Command::Info => sections().put_section(INFO, out),
-        Command::Rules => sections().put_rules(out),
-        Command::Players => sections().put_players(out),
-        Command::Teams => sections().put_teams(out),
-        Command::PlayerProperty(name) => player_property(status, name, out),
+        Command::PlayerProperty(name) => return player_property(status, name),
         Command::LevelProperty(name) => {
             let value = property(properties.map(|known| &known.level), name);
-            put_text(name, &value, out);
+            put_text(name, &value, &mut texts);
         }
         Command::GameProperty(name) => {
             let value = property(properties.map(|known| &known.game), name);
-            put_text(name, &value, out);
+            put_text(name, &value, &mut texts);
         }
-        Command::Echo(text) => put_text(form.echo_key.as_bytes(), text, out),
+        Command::Echo(text) => put_text(b"echo_replay", text, &mut texts),
         Command::Secure(challenge) => {
             if let Some(Ok(proof)) = service.key.as_ref().map(|key| key.validate(challenge)) {
-                put_text(b"validate", proof.as_bytes(), out);
+                put_text(b"validate", proof.as_bytes(), &mut texts);
             }
         }
-        Command::Status | Command::Packets | Command::Other { .. } => {}
+        _ => {}
     }
+    texts
 }
 
 /// Writes the datagrams of a reply. The number in `queryid` is the patch: the bytes specific to one
@@ -357,7 +387,7 @@ fn encode(
 /// A rule too long for any datagram is left out, and the reply keeps its end mark: one long text
 /// must not make the server look broken. GameSpy's own servers lose such a pair too, and the rest
 /// of its section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
-fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut Template) {
+fn pack(parts: &[Part<'_>], max_datagram: usize) -> Datagrams {
     let limit = max_datagram.saturating_sub(TRAILER);
     let mut packed = Packed::new(parts, limit, None);
     if packed.datagrams.len() > MAX_FRAGMENTS {
@@ -370,27 +400,27 @@ fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut 
         packed = Packed::new(parts, limit, Some(for_rules));
         packed.is_cut = true;
     }
+    let mut datagrams = Datagrams::default();
     let count = packed.datagrams.len().min(MAX_FRAGMENTS);
     for (fragment, datagram) in (1..=count).zip(packed.datagrams.iter()) {
-        let is_end = fragment == count && !packed.is_cut;
-        template.begin();
-        template.bytes.extend_from_slice(datagram);
-        if is_end && end_mark == EndMark::BeforeNumber {
-            template.bytes.extend_from_slice(br"\final\");
-        }
-        template.bytes.extend_from_slice(br"\queryid\");
-        template.patch_here();
-        let fragment = format!(".{fragment}");
-        template.bytes.extend_from_slice(fragment.as_bytes());
-        if is_end && end_mark == EndMark::AfterNumber {
-            template.bytes.extend_from_slice(br"\final\");
+        datagrams.begin();
+        datagrams.bytes.extend_from_slice(datagram);
+        datagrams.bytes.extend_from_slice(br"\queryid\");
+        datagrams.gap_here();
+        let fragment_number = format!(".{fragment}");
+        datagrams
+            .bytes
+            .extend_from_slice(fragment_number.as_bytes());
+        if fragment == count && !packed.is_cut {
+            datagrams.bytes.extend_from_slice(br"\final\");
         }
     }
+    datagrams
 }
 
 /// Datagrams of a reply, still without trailers.
 struct Packed {
-    datagrams: Template,
+    datagrams: Datagrams,
     /// The maximum size of a datagram, in bytes.
     limit: usize,
     /// The bytes that still fit into the current datagram.
@@ -406,8 +436,8 @@ struct NoDatagramLeft;
 
 impl Packed {
     /// Packs the texts of these parts. `for_rules`: how many datagrams rules may begin.
-    fn new(parts: &[Part], limit: usize, for_rules: Option<usize>) -> Self {
-        let datagrams = Template::default();
+    fn new(parts: &[Part<'_>], limit: usize, for_rules: Option<usize>) -> Self {
+        let datagrams = Datagrams::default();
         let mut packed = Self {
             datagrams,
             limit,
@@ -425,7 +455,7 @@ impl Packed {
         packed
     }
 
-    fn push(&mut self, part: &Part) {
+    fn push(&mut self, part: &Part<'_>) {
         let all = &part.texts.bytes[..];
         let is_one_text =
             part.is_rules && self.rule_datagrams_left.is_none() && all.len() <= self.limit;
@@ -490,44 +520,37 @@ impl Packed {
 mod tests {
     use super::super::wire::put::put_pair;
     use super::*;
-    use crate::reply::Encoded;
 
-    fn whole(pairs: &[(&str, &str)]) -> Part {
-        let mut text = Template::default();
+    fn whole(pairs: &[(&str, &str)]) -> Part<'static> {
+        let mut text = Datagrams::default();
         text.begin();
         pairs
             .iter()
             .for_each(|(key, value)| put_pair(key.as_bytes(), value.as_bytes(), &mut text.bytes));
         Part {
-            texts: Arc::new(text),
+            texts: Cow::Owned(text),
             is_rules: false,
             ends_datagram: false,
         }
     }
 
-    fn rules(pairs: &[(&str, &str)]) -> Part {
-        let mut texts = Template::default();
+    fn rules(pairs: &[(&str, &str)]) -> Part<'static> {
+        let mut texts = Datagrams::default();
         pairs
             .iter()
             .for_each(|(key, value)| put_text(key.as_bytes(), value.as_bytes(), &mut texts));
         Part {
-            texts: Arc::new(texts),
+            texts: Cow::Owned(texts),
             is_rules: true,
             ends_datagram: false,
         }
     }
 
-    fn finish(parts: &[Part], room: usize, reply: u8, end_mark: EndMark) -> Vec<Vec<u8>> {
-        let mut template = Template::default();
-        write(parts, TRAILER.saturating_add(room), end_mark, &mut template);
-        let number = Patch::new(|out| number::put(reply.into(), out));
-        let reply = TemplateReply::new(Encoded::new(template), number).unwrap();
-        let datagram = |index| {
-            let mut out = Vec::new();
-            reply.put(index, &mut out);
-            out
-        };
-        (0..reply.len()).map(datagram).collect()
+    fn finish(parts: &[Part<'_>], room: usize, reply: u8) -> Vec<Bytes> {
+        let datagrams = pack(parts, TRAILER.saturating_add(room));
+        let number = Echo::new(|out| number::put(reply.into(), out));
+        let reply = EncodedReply::encoded(datagrams, number).unwrap();
+        reply.into_datagrams()
     }
 
     #[test]
@@ -537,7 +560,7 @@ mod tests {
             whole(&[("b", "12345"), ("c", "")]),
             whole(&[("d", "1"), ("e", "2"), ("f", "3")]),
         ];
-        let datagrams = finish(&parts, 10, 7, EndMark::AfterNumber);
+        let datagrams = finish(&parts, 10, 7);
         assert_eq!(
             datagrams,
             [
@@ -551,16 +574,13 @@ mod tests {
 
     #[test]
     fn an_empty_reply_has_its_end_mark() {
-        assert_eq!(
-            finish(&[], 970, 2, EndMark::BeforeNumber),
-            [&br"\final\\queryid\2.1"[..]]
-        );
+        assert_eq!(finish(&[], 970, 2), [&br"\queryid\2.1\final\"[..]]);
     }
 
     #[test]
     fn a_reply_that_was_cut_has_no_end_mark() {
-        let parts: Vec<Part> = (0..100).map(|_| whole(&[("key", "value")])).collect();
-        let datagrams = finish(&parts, 10, 1, EndMark::BeforeNumber);
+        let parts: Vec<Part<'_>> = (0..100).map(|_| whole(&[("key", "value")])).collect();
+        let datagrams = finish(&parts, 10, 1);
         assert_eq!(datagrams.len(), MAX_FRAGMENTS);
         assert_eq!(datagrams[31], br"\key\value\queryid\1.32"[..]);
     }
@@ -578,7 +598,7 @@ mod tests {
             };
             let mut parts = vec![whole(&[("name", "a")]), rules];
             parts.extend((0..10).map(|_| whole(&[("row", "value")])));
-            let datagrams = finish(&parts, 10, 1, EndMark::AfterNumber);
+            let datagrams = finish(&parts, 10, 1);
             let count = |text: &[u8]| {
                 datagrams
                     .iter()
@@ -607,12 +627,12 @@ mod tests {
     fn a_rule_too_long_for_a_datagram_is_left_out_alone() {
         let rules = rules(&[("a", "1"), ("b", "too long a value"), ("c", "3")]);
         assert_eq!(
-            finish(&[rules], 10, 1, EndMark::AfterNumber),
+            finish(&[rules], 10, 1),
             [&br"\a\1\c\3\queryid\1.1\final\"[..]]
         );
         let player = whole(&[("player_0", "too long a name")]);
         assert_eq!(
-            finish(&[player], 10, 1, EndMark::AfterNumber),
+            finish(&[player], 10, 1),
             [&br"\queryid\1.1"[..]],
             "but a player is a loss"
         );

@@ -9,7 +9,7 @@ use super::wire::minecraft;
 use super::wire::request::DATA;
 use super::writer::{Content, put_head};
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
-use crate::reply::Template;
+use crate::reply::Datagrams;
 use crate::service::Format;
 use crate::text::number;
 
@@ -313,22 +313,22 @@ fn is_longer(text: TextRef<'_>, length: usize) -> bool {
 }
 
 /// Minecraft's basic reply.
-pub(super) fn basic(status: &ServerStatus) -> Template {
-    let mut template = Template::default();
-    put_head(DATA, &mut template);
+pub(super) fn basic(status: &ServerStatus) -> Datagrams {
+    let mut datagrams = Datagrams::default();
+    put_head(DATA, &mut datagrams);
     let required = RequiredKeys::of(status, Format::Minecraft).keys;
     let value = |key: &str| -> &[u8] {
         let known = required.iter().find(|known| known.key == key);
         known.map_or(&[], |known| &known.value)
     };
-    let out = &mut template.bytes;
+    let out = &mut datagrams.bytes;
     for key in minecraft::BASIC_KEYS {
         put_text(value(key), MAX_VALUE, out);
     }
     let port = status.game_port.unwrap_or(25565);
     out.extend_from_slice(&port.to_le_bytes());
     put_text(value("hostip"), MAX_VALUE, out);
-    template
+    datagrams
 }
 
 /// The columns of the players. Minecraft has only names.

@@ -20,7 +20,7 @@ use super::wire::selection::{KeyList, Keys};
 use super::writer::{Content, Portion, put_head};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
-use crate::reply::{Patch, Requester, Stored, Template, TemplateReply};
+use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::{Format, Service};
 use crate::text::number;
 
@@ -105,8 +105,8 @@ pub fn respond(
         return Vec::new();
     };
     let datagrams = kind.encode(status, service);
-    let reply = TemplateReply::encoded(datagrams, kind.echo(request.id, requester));
-    reply.map(TemplateReply::into_datagrams).unwrap_or_default()
+    let reply = EncodedReply::encoded(datagrams, kind.echo(request.id, requester));
+    reply.map(EncodedReply::into_datagrams).unwrap_or_default()
 }
 
 /// Reads a request as a server of this format does.
@@ -168,7 +168,7 @@ impl<'a> ReplyKind<'a> {
     }
 
     /// Encodes the reply.
-    fn encode(self, status: &ServerStatus, service: &Service) -> Template {
+    fn encode(self, status: &ServerStatus, service: &Service) -> Datagrams {
         match self {
             Self::Challenge => challenge(),
             Self::Basic => basic(status),
@@ -181,8 +181,8 @@ impl<'a> ReplyKind<'a> {
     }
 
     /// The id of the request. A challenge has the token after it.
-    fn echo(self, id: RequestId, requester: &Requester) -> Patch {
-        Patch::new(|out| {
+    fn echo(self, id: RequestId, requester: &Requester) -> Echo {
+        Echo::new(|out| {
             out.put_slice(&id.0);
             if self == Self::Challenge {
                 let tokens = requester.tokens;
@@ -194,11 +194,11 @@ impl<'a> ReplyKind<'a> {
 }
 
 /// The reply to a request for a challenge: the id and the token are its echo.
-fn challenge() -> Template {
-    let mut template = Template::default();
-    put_head(CHALLENGE, &mut template);
-    template.bytes.push(0);
-    template
+fn challenge() -> Datagrams {
+    let mut datagrams = Datagrams::default();
+    put_head(CHALLENGE, &mut datagrams);
+    datagrams.bytes.push(0);
+    datagrams
 }
 
 /// Whether a client may have data: it quotes a valid token, or the format has none.
@@ -239,15 +239,15 @@ impl Replies {
         request: &Request<'a>,
         service: &Service,
         requester: &Requester,
-    ) -> Option<TemplateReply> {
+    ) -> Option<EncodedReply> {
         let kind = ReplyKind::of(request, service.format, requester)?;
         let echo = kind.echo(request.id, requester);
         let stored: &Stored<ReplyKind<'a>> = &self.stored;
         match (stored.get(kind), kind) {
-            (Some(datagrams), _) => TemplateReply::stored(datagrams, echo),
+            (Some(datagrams), _) => EncodedReply::stored(datagrams, echo),
             (None, ReplyKind::Lists(keys)) => {
                 let datagrams = self.content.encode_legacy(&keys, service.max_reply);
-                TemplateReply::encoded(datagrams, echo)
+                EncodedReply::encoded(datagrams, echo)
             }
             (None, _) => None,
         }
@@ -257,7 +257,7 @@ impl Replies {
 /// The reply with everything: as many players as fit, then as many rules, so a rule never displaces
 /// a player. Where even the required keys do not fit, their values are shortened. Where empty lists
 /// do not fit either, the first keys are written alone.
-fn full(status: &ServerStatus, service: &Service) -> Template {
+fn full(status: &ServerStatus, service: &Service) -> Datagrams {
     let format = service.format;
     let max_bytes = match format {
         Format::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
@@ -276,7 +276,7 @@ fn full(status: &ServerStatus, service: &Service) -> Template {
 }
 
 /// The reply with as many of the first keys as fit, without lists.
-fn largest_without_lists(content: &Content, max_bytes: usize) -> Option<Template> {
+fn largest_without_lists(content: &Content, max_bytes: usize) -> Option<Datagrams> {
     let reply_with = |keys| largest_fitting(&content.first_keys(keys), max_bytes);
     let keys = highest(content.key_count(), |keys| reply_with(keys).is_some());
     reply_with(keys)
@@ -301,14 +301,14 @@ const LONGER_VALUES: [usize; 5] = [MAX_VALUE, 600, 300, 150, 75];
 const MIN_VALUE_LENGTH: usize = 32;
 
 /// The largest reply that fits.
-fn largest_fitting(content: &Content, max_bytes: usize) -> Option<Template> {
+fn largest_fitting(content: &Content, max_bytes: usize) -> Option<Datagrams> {
     let encode = |portion| {
-        let template = content.encode(portion);
-        // Each datagram quotes the id of its request, which the template lacks.
-        let ids = template.len().saturating_mul(4);
-        let length = template.bytes.len().saturating_add(ids);
-        let fits = template.len() <= MAX_DATAGRAMS && length <= max_bytes;
-        fits.then_some(template)
+        let datagrams = content.encode(portion);
+        // Each datagram quotes the id of its request, which the datagrams lacks.
+        let ids = datagrams.len().saturating_mul(4);
+        let length = datagrams.bytes.len().saturating_add(ids);
+        let fits = datagrams.len() <= MAX_DATAGRAMS && length <= max_bytes;
+        fits.then_some(datagrams)
     };
     let whole = content.whole();
     if let Some(reply) = encode(whole) {

@@ -10,7 +10,7 @@ use super::wire::request::DATA;
 use super::wire::response::{BODY_AT, FILLER, HEAD, LAST, MAX_DATAGRAM};
 use super::wire::sections::{PLAYERS, SERVER, TEAMS};
 use super::wire::selection::{KeyList, Keys};
-use crate::reply::Template;
+use crate::reply::Datagrams;
 
 /// The content of a reply. Keys, field names and values hold no NUL, keys and field names are not
 /// empty.
@@ -74,7 +74,7 @@ impl Content {
     /// Writes sections. An incomplete reply omits its last byte, the end of the last section: tools
     /// can read it, and this crate's client notices. Minecraft's replies never have that byte: an
     /// incomplete one is not marked as the last datagram.
-    pub(super) fn encode(&self, portion: Portion) -> Template {
+    pub(super) fn encode(&self, portion: Portion) -> Datagrams {
         let is_cut = self.is_cut || portion != self.whole();
         let max_body = if self.is_minecraft {
             usize::MAX
@@ -84,7 +84,7 @@ impl Content {
         let mut writer = Writer {
             body_at: 0,
             max_body,
-            template: Template::default(),
+            datagrams: Datagrams::default(),
         };
         writer.begin_datagram(SERVER);
         writer.put_server(self.pairs(portion));
@@ -94,14 +94,14 @@ impl Content {
             if !is_cut {
                 writer.mark_last();
             }
-            return writer.template;
+            return writer.datagrams;
         }
         writer.put_table(TEAMS, &self.teams, usize::MAX);
         if is_cut {
             writer.remove_end();
         }
         writer.mark_last();
-        writer.template
+        writer.datagrams
     }
 
     /// Writes the requested lists in one datagram (QR2 SDK, qr2.c, `qr_build_partial_query_reply`).
@@ -114,9 +114,9 @@ impl Content {
     /// |---|---|
     /// | rules or a part of the status, in a reply with all keys | the last NUL is absent, as in a reply of several datagrams |
     /// | the end of the reply | a list has fewer rows than its count, or is absent |
-    pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize) -> Template {
-        let mut template = Template::default();
-        put_head(DATA, &mut template);
+    pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize) -> Datagrams {
+        let mut datagrams = Datagrams::default();
+        put_head(DATA, &mut datagrams);
         // A full datagram counts as cut.
         let room = max_bytes
             .min(MAX_DATAGRAM.saturating_sub(1))
@@ -124,7 +124,7 @@ impl Content {
         let mut tables = Vec::new();
         put_legacy_table(&self.players, keys.players, room, &mut tables);
         put_legacy_table(&self.teams, keys.teams, room, &mut tables);
-        let out = &mut template.bytes;
+        let out = &mut datagrams.bytes;
         let start = out.len();
         let lacks_pairs = match keys.server {
             KeyList::None => false,
@@ -141,7 +141,7 @@ impl Content {
         } else if lacks_pairs {
             out.pop();
         }
-        template
+        datagrams
     }
 
     /// Appends the required keys, the rules that fit in this many bytes, and the end of the pairs.
@@ -204,7 +204,7 @@ const MIN_ROOM: usize = 100;
 
 /// Writes datagrams.
 struct Writer {
-    template: Template,
+    datagrams: Datagrams,
     /// The start of the body of the current datagram.
     body_at: usize,
     /// The maximum length of a body, in bytes.
@@ -214,34 +214,34 @@ struct Writer {
 impl Writer {
     /// The number of bytes that the current datagram can still hold.
     fn room(&self) -> usize {
-        let body_length = self.template.bytes.len().saturating_sub(self.body_at);
+        let body_length = self.datagrams.bytes.len().saturating_sub(self.body_at);
         self.max_body.saturating_sub(body_length)
     }
 
     /// Begins the next datagram, with a section.
     fn begin_datagram(&mut self, section: u8) {
-        let number = u8::try_from(self.template.len()).unwrap_or(u8::MAX);
-        put_data_head(number, &mut self.template);
-        self.body_at = self.template.bytes.len();
+        let number = u8::try_from(self.datagrams.len()).unwrap_or(u8::MAX);
+        put_data_head(number, &mut self.datagrams);
+        self.body_at = self.datagrams.bytes.len();
         self.put(&[section]);
     }
 
     /// Removes the end of the section that was written last.
     fn remove_end(&mut self) {
-        self.template.bytes.pop();
+        self.datagrams.bytes.pop();
     }
 
     /// Marks the current datagram as the last.
     fn mark_last(&mut self) {
         // The number of the datagram precedes its body.
         let number_at = self.body_at.saturating_sub(1);
-        if let Some(number) = self.template.bytes.get_mut(number_at) {
+        if let Some(number) = self.datagrams.bytes.get_mut(number_at) {
             *number |= LAST;
         }
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        self.template.bytes.extend_from_slice(bytes);
+        self.datagrams.bytes.extend_from_slice(bytes);
     }
 
     /// Fills the datagram with the beginning of an item and a NUL. The next one repeats the item.
@@ -423,17 +423,17 @@ fn length_without_rows(column: &[u8]) -> usize {
 }
 
 /// Begins a reply with its type byte. The id of the request follows as a patch.
-pub(super) fn put_head(kind: u8, template: &mut Template) {
-    template.begin();
-    template.bytes.push(kind);
-    template.patch_here();
+pub(super) fn put_head(kind: u8, datagrams: &mut Datagrams) {
+    datagrams.begin();
+    datagrams.bytes.push(kind);
+    datagrams.gap_here();
 }
 
 /// Begins a data datagram, up to its first section.
-fn put_data_head(number: u8, template: &mut Template) {
-    put_head(DATA, template);
-    template.bytes.extend_from_slice(FILLER);
-    template.bytes.push(number & !LAST);
+fn put_data_head(number: u8, datagrams: &mut Datagrams) {
+    put_head(DATA, datagrams);
+    datagrams.bytes.extend_from_slice(FILLER);
+    datagrams.bytes.push(number & !LAST);
 }
 
 #[cfg(test)]
@@ -441,14 +441,14 @@ mod tests {
     use bytes::BufMut;
 
     use super::*;
-    use crate::reply::{Patch, TemplateReply};
+    use crate::reply::{Echo, EncodedReply};
 
     #[test]
     fn the_id_of_the_request_follows_the_type_of_a_data_datagram() {
-        let mut template = Template::default();
-        put_data_head(1, &mut template);
-        let id = Patch::new(|out| out.put_slice(&[1, 2, 3, 4]));
-        let reply = TemplateReply::encoded(template, id).unwrap();
+        let mut datagrams = Datagrams::default();
+        put_data_head(1, &mut datagrams);
+        let id = Echo::new(|out| out.put_slice(&[1, 2, 3, 4]));
+        let reply = EncodedReply::encoded(datagrams, id).unwrap();
         let datagrams = reply.into_datagrams();
         assert_eq!(datagrams, [&b"\0\x01\x02\x03\x04splitnum\0\x01"[..]]);
         assert_eq!(datagrams[0].len(), BODY_AT);

@@ -8,14 +8,13 @@ use super::player_lines::write_quake3_lines;
 use super::sibling_status;
 use super::values::{is_written_as, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
-use super::wire::line::TO_CLIENT;
 use super::wire::reply::Reply;
 use super::wire::request::{Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Family, Wanted};
-use crate::model::{ServerStatus, Text};
+use crate::model::ServerStatus;
 use crate::options::Detail;
-use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
+use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::{Format, Service};
 use crate::text::number;
 
@@ -25,9 +24,9 @@ const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 const PURPOSE: u16 = 0x5133;
 
 /// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player
-/// slots here. As [`Format::Quake2`] and [`Format::QuakeWorld`] it answers only `status` and
-/// `info`. Other requests get no reply, nor does a challenge of more than 128 bytes. A game
-/// writes its reply to `connect` with [`Reply`], and its reply to `rcon` with [`Reply::print`].
+/// slots here. As [`Format::Quake2`] and [`Format::QuakeWorld`] it answers `status` and `info`. Other
+/// requests get no reply, nor does a challenge of more than 128 bytes. A game writes its reply to `connect` with
+/// [`Reply`], and its reply to `rcon` with [`Reply::print`].
 ///
 /// The names and counts are written first, then as many whole player lines as fit, then the
 /// status's own rules. A rule that is empty or does not fit is left out; later rules that fit are
@@ -66,130 +65,306 @@ pub fn respond(
     service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, service, requester, |context| {
-        respond_from_templates(request, context)
+    let Some(asked) = Asked::by(request, status, service, requester) else {
+        return Vec::new();
+    };
+    let datagrams = asked.kind.encode(status, service);
+    let reply = EncodedReply::encoded(datagrams, asked.echo);
+    reply.map(EncodedReply::into_datagrams).unwrap_or_default()
+}
+
+/// The replies of one status.
+#[derive(Debug, Clone)]
+pub(crate) struct Replies(Stored<ReplyKind>);
+
+impl Replies {
+    pub(crate) fn new(status: &ServerStatus, service: &Service) -> Self {
+        let kinds = match service.format {
+            Format::Quake2 => QUAKE_2,
+            Format::QuakeWorld => QUAKE_WORLD,
+            _ => QUAKE_3,
+        };
+        let encode = |kind: &ReplyKind| (*kind, kind.encode(status, service));
+        Self(kinds.iter().map(encode).collect())
+    }
+
+    /// The reply to a request, if it gets one. A QuakeWorld client may ask for any parts of a
+    /// status: unusual ones are encoded for it.
+    pub(crate) fn reply(
+        &self,
+        request: &Request<'_>,
+        status: &ServerStatus,
+        service: &Service,
+        requester: &Requester,
+    ) -> Option<EncodedReply> {
+        let Asked { kind, echo } = Asked::by(request, status, service, requester)?;
+        match self.0.get(kind) {
+            Some(datagrams) => EncodedReply::stored(datagrams, echo),
+            None => EncodedReply::encoded(kind.encode(status, service), echo),
+        }
+    }
+}
+
+/// The kind of a reply. Replies of the same kind differ in the challenge that they quote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReplyKind {
+    /// A status of Quake 3 with space for a challenge.
+    Status(Detail, ChallengeSpace),
+    Challenge,
+    /// `getchallenge` names another game.
+    GameMismatch,
+    /// `connect` is refused.
+    NoPlayers,
+    /// A status of Quake 2 or QuakeWorld.
+    SiblingStatus(Wanted),
+    /// A line about a server of Quake 2, for a client of its version or of another one.
+    InfoLine {
+        is_known_version: bool,
+    },
+    /// The reply to QuakeWorld's ping.
+    Acknowledgement,
+}
+
+/// The space for a challenge in a status. The space for everything else depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChallengeSpace {
+    None,
+    /// The challenges of usual clients.
+    Short,
+    Long,
+}
+
+impl ChallengeSpace {
+    const fn of(challenge: &[u8]) -> Self {
+        match challenge.len() {
+            0 => Self::None,
+            1..=16 => Self::Short,
+            _ => Self::Long,
+        }
+    }
+
+    const fn bytes(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Short => 16,
+            Self::Long => MAX_CHALLENGE,
+        }
+    }
+}
+
+/// The kinds of reply that are encoded when a status is set.
+const QUAKE_3: &[ReplyKind] = &[
+    ReplyKind::Status(Detail::Full, ChallengeSpace::None),
+    ReplyKind::Status(Detail::Full, ChallengeSpace::Short),
+    ReplyKind::Status(Detail::Full, ChallengeSpace::Long),
+    ReplyKind::Status(Detail::Short, ChallengeSpace::None),
+    ReplyKind::Status(Detail::Short, ChallengeSpace::Short),
+    ReplyKind::Status(Detail::Short, ChallengeSpace::Long),
+    ReplyKind::Challenge,
+    ReplyKind::GameMismatch,
+    ReplyKind::NoPlayers,
+];
+const QUAKE_2: &[ReplyKind] = &[
+    ReplyKind::SiblingStatus(Wanted::USUAL),
+    ReplyKind::InfoLine {
+        is_known_version: true,
+    },
+    ReplyKind::InfoLine {
+        is_known_version: false,
+    },
+];
+const QUAKE_WORLD: &[ReplyKind] = &[
+    ReplyKind::SiblingStatus(Wanted::USUAL),
+    ReplyKind::SiblingStatus(Wanted::OF_CLIENTS),
+    ReplyKind::Acknowledgement,
+];
+
+impl ReplyKind {
+    /// Encodes the reply.
+    fn encode(self, status: &ServerStatus, service: &Service) -> Datagrams {
+        match self {
+            Self::Status(detail, space) => encode_status(detail, space, status, service),
+            Self::SiblingStatus(wanted) => {
+                let mut datagrams = Datagrams::default();
+                let family = match service.format {
+                    Format::QuakeWorld => Family::QuakeWorld,
+                    _ => Family::Quake2,
+                };
+                sibling_status::encode(family, wanted, status, service, &mut datagrams);
+                datagrams
+            }
+            // Each client gets another reply: all bytes are its echo.
+            Self::Challenge => one_datagram(b""),
+            Self::GameMismatch => game_mismatch(status),
+            Self::NoPlayers => short_reply(&Reply::Print {
+                quake_world_word: false,
+                text: b"This server takes no players, it answers queries.\n",
+            }),
+            Self::InfoLine { is_known_version } => {
+                let line = info_line::encode(is_known_version, status);
+                one_datagram(&line)
+            }
+            // It has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
+            Self::Acknowledgement => one_datagram(b"l"),
+        }
+    }
+}
+
+fn one_datagram(bytes: &[u8]) -> Datagrams {
+    let mut datagrams = Datagrams::default();
+    datagrams.begin();
+    datagrams.bytes.extend_from_slice(bytes);
+    datagrams
+}
+
+fn short_reply(reply: &Reply<'_>) -> Datagrams {
+    let mut bytes = Vec::new();
+    reply.put(None, &mut bytes);
+    one_datagram(&bytes)
+}
+
+/// The reply to a `getchallenge` that names another game than the status.
+fn game_mismatch(status: &ServerStatus) -> Datagrams {
+    let own = status.game.as_ref().map(text).unwrap_or_default();
+    let text = [b"Game mismatch: This is a ", &own[..], b" server\n"].concat();
+    short_reply(&Reply::Print {
+        quake_world_word: false,
+        text: &text,
     })
 }
 
-/// Does the same as [`respond`], with the templates of earlier replies.
-pub(crate) fn respond_from_templates(
-    request: &Request<'_>,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    match context.service.format {
-        Format::Quake2 => return sibling_reply(&request.command, Family::Quake2, context),
-        Format::QuakeWorld => return sibling_reply(&request.command, Family::QuakeWorld, context),
-        _ => {}
+/// The reply that a request gets.
+struct Asked {
+    kind: ReplyKind,
+    /// What the reply quotes.
+    echo: Echo,
+}
+
+impl Asked {
+    const fn without_echo(kind: ReplyKind) -> Self {
+        let echo = Echo::NONE;
+        Self { kind, echo }
     }
-    let fifth_byte = request.direction_byte.then_some(TO_CLIENT);
-    let (detail, challenge) = match request.command {
-        Command::GetInfo { challenge } => (Detail::Short, challenge),
-        Command::GetStatus { challenge } => (Detail::Full, challenge),
-        Command::GetChallenge { client, game } => {
-            return challenge_reply(client, game, fifth_byte, context);
+
+    fn by(
+        request: &Request<'_>,
+        status: &ServerStatus,
+        service: &Service,
+        requester: &Requester,
+    ) -> Option<Self> {
+        let is_quake_3 = service.format == Format::Quake3;
+        let is_quake_world = service.format == Format::QuakeWorld;
+        match request.command {
+            _ if request.direction_byte => None,
+            Command::GetInfo { challenge } if is_quake_3 => {
+                Self::status(Detail::Short, challenge.unwrap_or_default())
+            }
+            Command::GetStatus { challenge } if is_quake_3 => {
+                Self::status(Detail::Full, challenge.unwrap_or_default())
+            }
+            Command::GetChallenge { client, game } if is_quake_3 => {
+                Some(Self::challenge(client, game, status, service, requester))
+            }
+            Command::Connect(_) if is_quake_3 => Some(Self::without_echo(ReplyKind::NoPlayers)),
+            Command::Status { flags } if !is_quake_3 => {
+                // Quake 2's servers ignore flags.
+                let flags = flags.filter(|_| is_quake_world);
+                let wanted = flags.map_or(Wanted::USUAL, Wanted::parse);
+                Some(Self::without_echo(ReplyKind::SiblingStatus(wanted)))
+            }
+            Command::Info { protocol } if service.format == Format::Quake2 => {
+                let own = status.protocol_version.unwrap_or(service.protocol_version);
+                let is_known_version = number::number(protocol) == Some(own);
+                let kind = ReplyKind::InfoLine { is_known_version };
+                Some(Self::without_echo(kind))
+            }
+            Command::ShortPing if is_quake_world => {
+                Some(Self::without_echo(ReplyKind::Acknowledgement))
+            }
+            _ => None,
         }
-        Command::Connect(_) => return connect_reply(fifth_byte, context),
-        _ => return None,
-    };
-    let challenge = challenge.unwrap_or_default();
-    if challenge.len() > MAX_CHALLENGE {
-        return None;
     }
-    // A challenge that an infostring cannot carry is not quoted, as on id's servers.
-    let can_be_quoted = *sanitise(challenge) == *challenge;
-    let quoted: &[u8] = if can_be_quoted { challenge } else { b"" };
-    // The space for the rest depends on the length of the challenge.
-    let kind = ReplyKind::Status {
-        detail,
-        fifth_byte,
-        challenge_length: quoted.len(),
-    };
-    let template = context.template(kind, |context, template| {
-        encode(detail, fifth_byte, quoted.len(), context, template);
-    });
-    TemplateReply::new(template, Patch::new(|out| out.put_slice(quoted)))
-}
 
-/// The reply of a server of Quake 2 or QuakeWorld.
-fn sibling_reply(
-    command: &Command<'_>,
-    family: Family,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    match *command {
-        Command::Status { flags } => sibling_status_reply(flags, family, context),
-        Command::Info { protocol } if family == Family::Quake2 => {
-            info_line_reply(protocol, context)
+    fn status(detail: Detail, challenge: &[u8]) -> Option<Self> {
+        if challenge.len() > MAX_CHALLENGE {
+            return None;
         }
-        Command::ShortPing if family == Family::QuakeWorld => acknowledgement(context),
-        _ => None,
+        // A challenge that an infostring cannot carry is not quoted, as on id's servers.
+        let can_be_quoted = *sanitise(challenge) == *challenge;
+        let quoted: &[u8] = if can_be_quoted { challenge } else { b"" };
+        Some(Self {
+            kind: ReplyKind::Status(detail, ChallengeSpace::of(quoted)),
+            echo: Echo::new(|out| out.put_slice(quoted)),
+        })
+    }
+
+    /// The reply to `getchallenge`, as ioquake3 sends it: it refuses a client of another game, and
+    /// quotes the client's own challenge with the protocol number, if it is a number.
+    fn challenge(
+        client: Option<&[u8]>,
+        game: Option<&[u8]>,
+        status: &ServerStatus,
+        service: &Service,
+        requester: &Requester,
+    ) -> Self {
+        if let (Some(own), Some(game)) = (&status.game, game)
+            && !is_written_as(own, game)
+        {
+            return Self::without_echo(ReplyKind::GameMismatch);
+        }
+        let protocol_version = status.protocol_version.unwrap_or(service.protocol_version);
+        let protocol = decimal(protocol_version.into());
+        let client: Option<i32> = client.and_then(number::number);
+        let quoted = client.map(|number| decimal(number.into()));
+        let tokens = requester.tokens;
+        let token = tokens.issue(requester.now, requester.address, PURPOSE);
+        let challenge = challenge_text(token);
+        let reply = Reply::Challenge {
+            quake_world_word: false,
+            challenge: challenge.bytes(),
+            client: quoted.as_ref().map(Echo::bytes),
+            protocol: quoted.is_some().then(|| protocol.bytes()),
+            extra: None,
+        };
+        Self {
+            kind: ReplyKind::Challenge,
+            echo: Echo::new(|out| reply.put(None, out)),
+        }
     }
 }
 
-/// The reply to `status` of Quake 2 or QuakeWorld.
-fn sibling_status_reply(
-    flags: Option<&[u8]>,
-    family: Family,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    let wanted = match flags {
-        Some(flags) if family == Family::QuakeWorld => Wanted::parse(flags),
-        // Quake 2's servers ignore flags.
-        _ => Wanted::USUAL,
-    };
-    let kind = ReplyKind::SiblingStatus(wanted);
-    let template = context.template(kind, |context, template| {
-        sibling_status::encode(family, wanted, context.status, context.service, template);
-    });
-    TemplateReply::new(template, Patch::NONE)
+/// A number in decimal digits.
+fn decimal(number: i64) -> Echo {
+    Echo::new(|out| number::put(number, out))
 }
 
-/// The reply to `info` of Quake 2.
-fn info_line_reply(protocol: &[u8], context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
-    let own = context.status.protocol_version;
-    let own = own.unwrap_or(context.service.protocol_version);
-    let is_known_version = number::number(protocol) == Some(own);
-    let kind = ReplyKind::InfoLine { is_known_version };
-    let template = context.template(kind, |context, template| {
-        template.begin();
-        let line = info_line::encode(is_known_version, context.status);
-        template.bytes.extend_from_slice(&line);
-    });
-    TemplateReply::new(template, Patch::NONE)
+/// A token as ioquake3 writes challenges: a signed number of 32 bits.
+fn challenge_text(token: u64) -> Echo {
+    let [a, b, c, d, ..] = token.to_le_bytes();
+    decimal(i32::from_le_bytes([a, b, c, d]).into())
 }
 
-/// The reply to `k` of QuakeWorld, which has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
-fn acknowledgement(context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
-    let template = context.template(ReplyKind::Acknowledgement, |_, template| {
-        template.begin();
-        template.bytes.push(b'l');
-    });
-    TemplateReply::new(template, Patch::NONE)
-}
-
-/// Writes a reply that quotes a challenge of this length.
-fn encode(
+/// Encodes a status with space for a challenge.
+fn encode_status(
     detail: Detail,
-    fifth_byte: Option<u8>,
-    challenge_length: usize,
-    context: &Context<'_, ReplyKind>,
-    template: &mut Template,
-) {
-    let (status, service) = (context.status, context.service);
+    challenge: ChallengeSpace,
+    status: &ServerStatus,
+    service: &Service,
+) -> Datagrams {
+    let mut datagrams = Datagrams::default();
     let mut head = Vec::new();
     let family = Family::Quake3;
-    put_head(Word { family, detail }, fifth_byte, &mut head);
-    let key: &[u8] = if challenge_length > 0 {
-        br"\challenge\"
-    } else {
-        b""
+    put_head(Word { family, detail }, None, &mut head);
+    let key: &[u8] = match challenge {
+        ChallengeSpace::None => b"",
+        ChallengeSpace::Short | ChallengeSpace::Long => br"\challenge\",
     };
     head.extend_from_slice(key);
-    let before_info = head.len().saturating_add(challenge_length);
+    let before_info = head.len().saturating_add(challenge.bytes());
     let Some(left) = service.max_reply.checked_sub(before_info) else {
-        return;
+        return datagrams;
     };
-    let challenge_pair = key.len().saturating_add(challenge_length);
+    let challenge_pair = key.len().saturating_add(challenge.bytes());
     let space = Space {
         left,
         info: MAX_INFO_STRING.saturating_sub(challenge_pair).min(left),
@@ -199,17 +374,18 @@ fn encode(
             info: info_pairs(status, service, space.info).bytes,
             lines: None,
         },
-        Detail::Full => status_body(space, context),
+        Detail::Full => status_body(space, status, service),
     };
-    template.begin();
-    template.bytes.extend_from_slice(&head);
-    template.patch_here();
-    template.bytes.extend_from_slice(&body.info);
+    datagrams.begin();
+    datagrams.bytes.extend_from_slice(&head);
+    datagrams.gap_here();
+    datagrams.bytes.extend_from_slice(&body.info);
     let has_space_for_line_feed = body.info.len() < left;
     if has_space_for_line_feed && let Some(lines) = body.lines {
-        template.bytes.push(b'\n');
-        template.bytes.extend_from_slice(&lines);
+        datagrams.bytes.push(b'\n');
+        datagrams.bytes.extend_from_slice(&lines);
     }
+    datagrams
 }
 
 /// The bytes that a reply may have.
@@ -246,8 +422,7 @@ struct Body {
 /// 2. `clients`, so that a reader knows whether all players are listed.
 /// 3. As many whole player lines as fit after `clients`.
 /// 4. The rules that fit.
-fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
-    let (status, service) = (context.status, context.service);
+fn status_body(space: Space, status: &ServerStatus, service: &Service) -> Body {
     let mut lines = write_quake3_lines(&status.players, service.max_reply);
 
     let space_for_fields = space.info.saturating_sub(MAX_CLIENTS);
@@ -307,7 +482,7 @@ fn length_of_whole_lines(lines: &[u8], space: usize) -> usize {
 /// use std::time::Instant;
 /// use queryport::quake3::{self, verify_challenge};
 /// use queryport::quake3::{Command, Reply, Request};
-/// use queryport::{Format, Requester, Secret, ServerStatus, Service};
+/// use queryport::{Format, Requester, Secret, ServerStatus};
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let client =
@@ -316,7 +491,7 @@ fn length_of_whole_lines(lines: &[u8], space: usize) -> usize {
 /// let replies = quake3::respond(
 ///     &request,
 ///     &ServerStatus::default(),
-///     &Service::new(Format::Quake3),
+///     &Format::Quake3.into(),
 ///     &client,
 /// );
 /// let Reply::Challenge { challenge, .. } =
@@ -337,115 +512,6 @@ pub fn verify_challenge(challenge: &[u8], requester: &Requester) -> bool {
         .tokens
         .valid(requester.now, requester.address, PURPOSE)
         .any(matches)
-}
-
-/// The kind of a reply. Replies of the same kind differ in the challenge that they quote.
-/// `fifth_byte` is the byte after the mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum ReplyKind {
-    /// A status of Quake 2 or QuakeWorld.
-    SiblingStatus(Wanted),
-    /// A line about a server of Quake 2.
-    InfoLine {
-        is_known_version: bool,
-    },
-    /// The reply to QuakeWorld's ping.
-    Acknowledgement,
-    Status {
-        detail: Detail,
-        fifth_byte: Option<u8>,
-        challenge_length: usize,
-    },
-    Challenge,
-    /// `getchallenge` names another game.
-    GameMismatch {
-        fifth_byte: Option<u8>,
-    },
-    /// `connect` is refused.
-    NoPlayers {
-        fifth_byte: Option<u8>,
-    },
-}
-
-/// The reply to `getchallenge`. Servers of id's family refuse a client of another game, and quote
-/// the client's own challenge with the protocol number, if it is a number.
-fn challenge_reply(
-    client: Option<&[u8]>,
-    game: Option<&[u8]>,
-    fifth_byte: Option<u8>,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    if let (Some(own), Some(game)) = (&context.status.game, game)
-        && !is_written_as(own, game)
-    {
-        return game_mismatch_reply(own, fifth_byte, context);
-    }
-    let own_protocol = context.status.protocol_version;
-    let protocol_version = own_protocol.unwrap_or(context.service.protocol_version);
-    let protocol = decimal(protocol_version.into());
-    let client_number: Option<i32> = client.and_then(number::number);
-    let quoted = client_number.map(|number| decimal(number.into()));
-    let requester = context.requester;
-    let token = requester
-        .tokens
-        .issue(requester.now, requester.address, PURPOSE);
-    let challenge = challenge_text(token);
-    let reply = Reply::Challenge {
-        quake_world_word: false,
-        challenge: challenge.bytes(),
-        client: quoted.as_ref().map(Patch::bytes),
-        protocol: quoted.is_some().then(|| protocol.bytes()),
-        extra: None,
-    };
-    // Each client gets another reply: an empty template, and all bytes as the patch.
-    let template = context.template(ReplyKind::Challenge, |_, template| template.begin());
-    TemplateReply::new(template, Patch::new(|out| reply.put(fifth_byte, out)))
-}
-
-/// The reply to a `getchallenge` that names another game than this one.
-fn game_mismatch_reply(
-    own: &Text,
-    fifth_byte: Option<u8>,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    let template = context.template(ReplyKind::GameMismatch { fifth_byte }, |_, template| {
-        let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
-        let reply = Reply::Print {
-            quake_world_word: false,
-            text: &text,
-        };
-        template.begin();
-        reply.put(fifth_byte, &mut template.bytes);
-    });
-    TemplateReply::new(template, Patch::NONE)
-}
-
-/// A number in decimal digits.
-fn decimal(number: i64) -> Patch {
-    Patch::new(|out| number::put(number, out))
-}
-
-/// The reply to `connect`: a refusal, because this server has no game.
-fn connect_reply(
-    fifth_byte: Option<u8>,
-    context: &mut Context<'_, ReplyKind>,
-) -> Option<TemplateReply> {
-    let text = b"This server takes no players, it answers queries.\n";
-    let reply = Reply::Print {
-        quake_world_word: false,
-        text,
-    };
-    let template = context.template(ReplyKind::NoPlayers { fifth_byte }, |_, template| {
-        template.begin();
-        reply.put(fifth_byte, &mut template.bytes);
-    });
-    TemplateReply::new(template, Patch::NONE)
-}
-
-/// A token as id's engine writes challenges: a signed number of 32 bits.
-fn challenge_text(token: u64) -> Patch {
-    let [a, b, c, d, ..] = token.to_le_bytes();
-    decimal(i32::from_le_bytes([a, b, c, d]).into())
 }
 
 #[cfg(test)]
@@ -557,10 +623,7 @@ mod tests {
 
     #[test]
     fn an_info_response_has_counts_and_no_rules() {
-        let request = Request {
-            direction_byte: true,
-            ..Request::new(Command::GetInfo { challenge: None })
-        };
+        let request = Request::new(Command::GetInfo { challenge: None });
         let replies = respond(
             &request,
             &status(3),
@@ -569,7 +632,7 @@ mod tests {
         );
         assert_eq!(
             &replies.into_iter().next().unwrap()[..],
-            b"\xff\xff\xff\xff\x01infoResponse\n\\hostname\\^1Srv,\\mapname\\q3dm17\\clients\\3\\sv_maxclients\\64\
+            b"\xff\xff\xff\xffinfoResponse\n\\hostname\\^1Srv,\\mapname\\q3dm17\\clients\\3\\sv_maxclients\\64\
               \\protocol\\68"
         );
     }

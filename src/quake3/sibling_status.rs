@@ -6,7 +6,7 @@ use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
 use crate::model::{Player, ServerStatus};
 use crate::options::Detail;
-use crate::reply::Template;
+use crate::reply::Datagrams;
 use crate::service::Service;
 
 /// Longest infostring of both families, in bytes (`MAX_INFO_STRING` and `MAX_SERVERINFO_STRING`
@@ -19,7 +19,7 @@ pub(super) fn encode(
     wanted: Wanted,
     status: &ServerStatus,
     service: &Service,
-    template: &mut Template,
+    datagrams: &mut Datagrams,
 ) {
     let Some(space) = service.max_reply.checked_sub(framing(family)) else {
         return;
@@ -36,9 +36,9 @@ pub(super) fn encode(
     text.push(b'\n');
     let lines = lines(status, family, wanted);
     if family == Family::QuakeWorld {
-        put_parts(text, lines, service, template);
+        put_parts(text, lines, service, datagrams);
     } else {
-        put_whole(text, lines, service, template);
+        put_whole(text, lines, service, datagrams);
     }
 }
 
@@ -52,7 +52,7 @@ fn framing(family: Family) -> usize {
 
 /// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,
 /// so that clients can see that lines are missing.
-fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
+fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, datagrams: &mut Datagrams) {
     let space = service.max_reply.saturating_sub(framing(Family::Quake2));
     let space = space.min(MAX_STATUS);
     for line in lines {
@@ -62,16 +62,16 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
         }
         text.extend_from_slice(&line);
     }
-    template.begin();
-    put_status_head(Family::Quake2, &mut template.bytes);
-    template.bytes.extend_from_slice(&text);
+    datagrams.begin();
+    put_status_head(Family::Quake2, &mut datagrams.bytes);
+    datagrams.bytes.extend_from_slice(&text);
 }
 
 /// Writes a reply of QuakeWorld: datagrams that end where the next piece does not fit. A line is
 /// one piece, unless it is longer than the lines of other servers. The reason: clients count a
 /// datagram as the last one if another piece would fit into it. Lines beyond the longest reply are
 /// left out, and then also the last line feed.
-fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
+fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, datagrams: &mut Datagrams) {
     let framing = framing(Family::QuakeWorld);
     // The bytes of the datagrams before the current one.
     let mut before = 0_usize;
@@ -85,22 +85,22 @@ fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
         }
         for piece in line.chunks(MAX_PIECE) {
             if text.len().saturating_add(piece.len()) > MAX_PART {
-                put_part(&text, template);
+                put_part(&text, datagrams);
                 before = before.saturating_add(text.len()).saturating_add(framing);
                 text.clear();
             }
             text.extend_from_slice(piece);
         }
     }
-    put_part(&text, template);
+    put_part(&text, datagrams);
 }
 
 /// Writes one datagram of a reply of QuakeWorld.
-fn put_part(text: &[u8], template: &mut Template) {
-    template.begin();
-    put_status_head(Family::QuakeWorld, &mut template.bytes);
-    template.bytes.extend_from_slice(text);
-    template.bytes.push(0);
+fn put_part(text: &[u8], datagrams: &mut Datagrams) {
+    datagrams.begin();
+    put_status_head(Family::QuakeWorld, &mut datagrams.bytes);
+    datagrams.bytes.extend_from_slice(text);
+    datagrams.bytes.push(0);
 }
 
 fn put_status_head(family: Family, out: &mut Vec<u8>) {

@@ -8,7 +8,7 @@ use super::guard::{Admitted, Guard, GuardOptions, Limited};
 use super::served::{Request, Served};
 use crate::address::Scope;
 use crate::model::ServerStatus;
-use crate::reply::{Requester, TemplateReply};
+use crate::reply::{EncodedReply, Requester};
 use crate::secret::Secret;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
@@ -100,7 +100,7 @@ pub struct Responder {
 #[derive(Debug, Clone)]
 struct Queued {
     to: SocketAddr,
-    reply: TemplateReply,
+    reply: EncodedReply,
     index: usize,
 }
 
@@ -190,7 +190,7 @@ impl Machine for Responder {
             count(&mut self.stats.refused, 1);
             return Handled::Refused;
         }
-        let mut all_served = self.served.iter_mut();
+        let mut all_served = self.served.iter();
         let Some((served, request)) = all_served.find_map(|served| {
             let request = Request::parse(&served.service, datagram)?;
             Some((served, request))
@@ -260,7 +260,7 @@ impl Responder {
 
     /// Queues the datagrams of a reply that fit, and returns their bytes. A full queue loses the
     /// newest datagrams.
-    fn enqueue(&mut self, to: SocketAddr, reply: &TemplateReply) -> usize {
+    fn enqueue(&mut self, to: SocketAddr, reply: &EncodedReply) -> usize {
         let space = MAX_QUEUED.saturating_sub(self.queue.len());
         let fitting = reply.fitting(space, self.max_reply);
         let dropped = reply.len().saturating_sub(fitting.datagrams);

@@ -2,7 +2,7 @@
 
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
-use crate::reply::{Cache, Context, Requester, TemplateReply};
+use crate::reply::{EncodedReply, Requester};
 use crate::service::Service;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
@@ -16,18 +16,18 @@ pub(super) struct Served {
 /// The replies of one status in a protocol.
 #[derive(Debug, Clone)]
 enum Replies {
-    GameSpy1(Cache<gamespy1::server::ReplyKind>),
+    GameSpy1(gamespy1::server::Replies),
     GameSpy4(gamespy4::server::Replies),
-    Quake3(Cache<quake3::server::ReplyKind>),
+    Quake3(quake3::server::Replies),
     Ut2004(ut2004::server::Replies),
 }
 
 impl Replies {
     fn new(status: &ServerStatus, service: &Service) -> Self {
         match service.format().protocol() {
-            Protocol::GameSpy1 => Self::GameSpy1(Cache::default()),
+            Protocol::GameSpy1 => Self::GameSpy1(gamespy1::server::Replies::new(status, service)),
             Protocol::GameSpy4 => Self::GameSpy4(gamespy4::server::Replies::new(status, service)),
-            Protocol::Quake3 => Self::Quake3(Cache::default()),
+            Protocol::Quake3 => Self::Quake3(quake3::server::Replies::new(status, service)),
             Protocol::Ut2004 => Self::Ut2004(ut2004::server::Replies::new(status, service)),
         }
     }
@@ -46,27 +46,21 @@ impl Served {
 
     /// The reply to a request of this service's protocol, if it gets one.
     pub(super) fn reply(
-        &mut self,
+        &self,
         request: &Request<'_>,
         status: &ServerStatus,
         requester: &Requester,
-    ) -> Option<TemplateReply> {
+    ) -> Option<EncodedReply> {
         let service = &self.service;
-        match (&mut self.replies, request) {
-            (Replies::GameSpy1(cache), Request::GameSpy1(request)) => {
-                gamespy1::server::respond_from_templates(
-                    request,
-                    &mut Context::new(status, service, requester, cache),
-                )
+        match (&self.replies, request) {
+            (Replies::GameSpy1(replies), Request::GameSpy1(request)) => {
+                replies.reply(request, status, service, requester)
             }
             (Replies::GameSpy4(replies), Request::GameSpy4(request)) => {
                 replies.reply(request, service, requester)
             }
-            (Replies::Quake3(cache), Request::Quake3(request)) => {
-                quake3::server::respond_from_templates(
-                    request,
-                    &mut Context::new(status, service, requester, cache),
-                )
+            (Replies::Quake3(replies), Request::Quake3(request)) => {
+                replies.reply(request, status, service, requester)
             }
             (Replies::Ut2004(replies), Request::Ut2004(request)) => replies.reply(request),
             _ => None,

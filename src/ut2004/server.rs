@@ -8,7 +8,7 @@ use super::wire::lists::{FLUSH_LENGTH, PLAYERS, RULES};
 use super::wire::{Body, Command, Request, Response, RuleList, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
-use crate::reply::{Patch, Requester, Stored, Template, TemplateReply};
+use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::Service;
 
 /// Answers a request as the game does. The info is one datagram. Rules and players take as many as
@@ -54,8 +54,8 @@ pub fn respond(
     _requester: &Requester,
 ) -> Vec<Bytes> {
     let datagrams = ReplyKind::of(request).encode(status, service);
-    let reply = TemplateReply::encoded(datagrams, Patch::NONE);
-    reply.map(TemplateReply::into_datagrams).unwrap_or_default()
+    let reply = EncodedReply::encoded(datagrams, Echo::NONE);
+    reply.map(EncodedReply::into_datagrams).unwrap_or_default()
 }
 
 /// The kind of a reply. Replies of the same kind are identical.
@@ -104,14 +104,14 @@ impl ReplyKind {
     }
 
     /// Encodes the reply.
-    fn encode(self, status: &ServerStatus, service: &Service) -> Template {
+    fn encode(self, status: &ServerStatus, service: &Service) -> Datagrams {
         let mut writer = Writer {
             max_datagrams: service.max_datagrams,
-            template: Template::default(),
+            datagrams: Datagrams::default(),
         };
         // This cannot fail: texts are cut far below the length that cannot be written.
         let _ = writer.write(self, status);
-        writer.template
+        writer.datagrams
     }
 }
 
@@ -130,8 +130,8 @@ impl Replies {
     }
 
     /// The reply to a request.
-    pub(crate) fn reply(&self, request: &Request) -> Option<TemplateReply> {
-        TemplateReply::stored(self.0.get(ReplyKind::of(request))?, Patch::NONE)
+    pub(crate) fn reply(&self, request: &Request) -> Option<EncodedReply> {
+        EncodedReply::stored(self.0.get(ReplyKind::of(request))?, Echo::NONE)
     }
 }
 
@@ -139,7 +139,7 @@ impl Replies {
 struct Writer {
     /// The maximum number of datagrams of a list.
     max_datagrams: usize,
-    template: Template,
+    datagrams: Datagrams,
 }
 
 impl Writer {
@@ -170,8 +170,8 @@ impl Writer {
     }
 
     fn datagram(&mut self, body: Body<'_>) -> Result<(), EncodeError> {
-        self.template.begin();
-        Response::new(body).encode(&mut self.template.bytes)
+        self.datagrams.begin();
+        Response::new(body).encode(&mut self.datagrams.bytes)
     }
 
     /// Writes entries into datagrams as the engine does: before each entry, it checks the length of
@@ -186,7 +186,7 @@ impl Writer {
         // Of the current datagram.
         let mut start: Option<usize> = None;
         for entry in entries {
-            let end = self.template.bytes.len();
+            let end = self.datagrams.bytes.len();
             let has_room = start.is_some_and(|start| end.saturating_sub(start) <= FLUSH_LENGTH);
             if !has_room {
                 if datagrams >= self.max_datagrams {
@@ -194,10 +194,10 @@ impl Writer {
                 }
                 datagrams = datagrams.saturating_add(1);
                 start = Some(end);
-                self.template.begin();
-                put_header(UT2004_VERSION, code, &mut self.template.bytes);
+                self.datagrams.begin();
+                put_header(UT2004_VERSION, code, &mut self.datagrams.bytes);
             }
-            write(entry, &mut self.template.bytes)?;
+            write(entry, &mut self.datagrams.bytes)?;
         }
         Ok(())
     }

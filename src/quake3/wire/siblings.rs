@@ -65,6 +65,16 @@ impl Wanted {
         flags: Self::INFO | Self::PLAYERS,
     };
 
+    /// The parts that this crate's client requests, as ezQuake does.
+    pub(crate) const OF_CLIENTS: Self = Self {
+        flags: Self::INFO
+            | Self::PLAYERS
+            | Self::SPECTATORS
+            | Self::SPECTATORS_AS_LETTER
+            | Self::TEAMS
+            | Self::KINDS,
+    };
+
     /// The parts of the flags in a request.
     pub(crate) fn parse(flags: &[u8]) -> Self {
         let flags: u32 = number::number(flags).unwrap_or(0);

@@ -236,67 +236,6 @@ fn served(status: &ServerStatus, commands: &[Command<'_>]) -> Answer {
 }
 
 #[test]
-fn a_rule_that_contradicts_a_field_is_left_out() {
-    let mut status = ServerStatus::default();
-    status.game = Some("ut".into());
-    status.name = Some("Srv".into());
-    status.map = Some("DM-Deck".into());
-    status.game_type = Some("CTFGame".into());
-    status.password = Some(true);
-    status.dedicated = Some(true);
-    status.time_limit = Some(Duration::from_secs(90));
-    status.score_limit = Some(20);
-    status.max_players = Some(8);
-    status.mutators = Some(vec!["Instagib".into()]);
-    status.rules = [
-        ("mapfilename", "DM-Fractal"),
-        ("gameclass", "DeathMatchPlus"),
-        ("needpass", "False"),
-        ("listenserver", "True"),
-        ("ded", "0"),
-        ("timelimit", "1"),
-        ("goalteamscore", "3"),
-        ("fraglimit", "30"),
-        ("Mutator", "LowGrav"),
-        ("maxplayers", "16"),
-        ("friendlyfire", "50%"),
-    ]
-    .into_iter()
-    .collect();
-    let read = served(&status, &[Command::Status]).to_status();
-    let text = |text: &Option<queryport::Text>| text.as_ref().unwrap().plain().into_owned();
-    assert_eq!(text(&read.map), "DM-Deck");
-    assert_eq!(text(&read.game_type), "CTFGame");
-    assert_eq!((read.password, read.dedicated), (Some(true), Some(true)));
-    assert_eq!((read.score_limit, read.max_players), (Some(20), Some(8)));
-    assert_eq!(read.time_limit, None, "90 s have no form in minutes");
-    assert_eq!(read.mutators.unwrap(), ["Instagib"]);
-    assert_eq!(read.rules.get("Mutator").unwrap().raw(), b"Instagib");
-    for gone in ["mapfilename", "gameclass", "listenserver", "timelimit"] {
-        assert!(read.rules.get(gone).is_none(), "{gone}");
-    }
-    let limits = ["goalteamscore", "fraglimit"].map(|key| read.rules.get_all(key).count());
-    assert_eq!(limits.iter().sum::<usize>(), 1);
-    assert_eq!(read.rules.get("friendlyfire").unwrap().raw(), b"50%");
-}
-
-#[test]
-fn rules_that_agree_with_a_field_stay() {
-    let mut status = read(&[
-        br"\gamename\unreal\gamever\227\mingamever\224\hostname\Srv\hostport\7777\mapname\The title\mapfilename\Vortex2\Mutator\LowGrav\Mutator\Instagib\queryid\1.1\final\",
-    ]);
-    let again = served(&status, &[Command::Status]).to_status();
-    for key in ["mapname", "mapfilename", "mingamever"] {
-        assert_eq!(again.rules.get(key), status.rules.get(key), "{key}");
-    }
-    assert_eq!(again.rules.get_all("Mutator").count(), 2);
-    assert_eq!(again.map, status.map);
-    status.map = Some("DmDeck16".into());
-    let changed = served(&status, &[Command::Status]).to_status();
-    assert_eq!(changed.map.unwrap().plain(), "DmDeck16");
-}
-
-#[test]
 fn players_and_teams_of_one_answer_are_told_apart() {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
