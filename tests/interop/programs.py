@@ -74,7 +74,7 @@ def clients():
         "qstat": Client([qstat()], [sys.executable, HERE / "qstat.py"], "Debian package qstat", {
             "quake3": "q3s", "gamespy1 unreal": "uns:1", "gamespy4 battlefield": "gs3", "gamespy4 ut3": "ut3s",
             "gamespy4 minecraft": "gs4", "gamespy4 halo": "gs2", "gamespy2 ascii": "gs2", "quake2": "q2s", "quakeworld": "qws",
-            "ut2004": "ut2004s:1", "ut2004 long names": "ut2004s:1", "ut2004 killing floor": "ut2004s:1",
+            "ut2004": "ut2004s:1", "ut2004 long names": "ut2004s:1",
         }),
         # Asks for six keys by their ids.
         "qstat, short": Client([qstat()], [sys.executable, HERE / "qstat.py", "--short"], "Debian package qstat", {
@@ -86,7 +86,7 @@ def clients():
             "gamespy2 ascii": "halo", "quake2": "quake2", "quakeworld": "quake",
             "own quake3": "protocol-quake3", "own gamespy1": "protocol-gamespy1", "own gamespy4": "protocol-gamespy3",
             "own ut2004": "protocol-unreal2", "ut2004": "unrealtournament2004",
-            "ut2004 long names": "unrealtournament2004", "ut2004 killing floor": "killingfloor",
+            "ut2004 long names": "unrealtournament2004",
         }),
         "node gamedig, gamespy3": node("gamedig", "gamedig.mjs", {"gamespy4 minecraft": "protocol-gamespy3"}),
         "rust gamedig": Client([RUST / "target/debug/interop-gamedig"], [RUST / "target/debug/interop-gamedig"],
@@ -95,25 +95,22 @@ def clients():
             "quake3": "quake3", "gamespy1 unreal": "gamespy1", "gamespy4 battlefield": "gamespy3", "gamespy4 ut3": "gamespy3",
             "gamespy1 ascii": "gamespy1", "gamespy4 ascii": "gamespy3", "gamespy4 halo": "gamespy2",
             "gamespy2 ascii": "gamespy2", "quake2": "quake2", "quakeworld": "quake1", "ut2004": "unreal2",
-            "ut2004 long names": "unreal2", "ut2004 killing floor": "unreal2",
+            "ut2004 long names": "unreal2",
         }),
         "opengsq": python("opengsq", "opengsq_query.py", {
             "quake3": "Quake3", "gamespy1 unreal": "GameSpy1", "gamespy4 battlefield": "Battlefield2", "gamespy4 ut3": "GameSpy4",
             "gamespy4 minecraft": "GameSpy4", "gamespy4 halo": "GameSpy2", "quake2": "Quake2", "quakeworld": "Quake1", "ut2004": "Unreal2",
             "ut2004 long names": "Unreal2",
-            "ut2004 killing floor": "KillingFloor",
         }),
         "GameQ": from_checkout("GAMEQ", "src/GameQ/Autoloader.php", "php-cli", [shutil.which("php")], "gameq.php", {
             "quake3": "quake3", "gamespy1 unreal": "ut", "gamespy4 battlefield": "bf2", "gamespy4 ut3": "ut3",
             "gamespy4 minecraft": "minecraft", "gamespy4 halo": "halo", "quake2": "quake2", "ut2004": "ut2004",
             "ut2004 long names": "ut2004",
-            "ut2004 killing floor": "killingfloor",
         }),
         "LGSL": from_checkout("LGSL", "lgsl_files/lgsl_protocol.php", "php-cli", [shutil.which("php")], "lgsl.php", {
             "quake3": "quake3", "gamespy1 unreal": "ut", "gamespy4 battlefield": "gamespy3", "gamespy4 ut3": "ut3",
             "gamespy4 minecraft": "minecraft", "quake2": "quake2", "quakeworld": "quakeworld", "ut2004": "ut2004",
             "ut2004 long names": "ut2004",
-            "ut2004 killing floor": "killingfloor",
         }),
         "gamespy_query": from_checkout("GAMESPY_QUERY", "lib/gamespy_query.rb", "ruby", [shutil.which("ruby")], "gamespy_query.rb", {
             "gamespy4 battlefield": "full", "gamespy4 ut3": "full", "gamespy4 minecraft": "full", "gamespy4 ascii": "full",

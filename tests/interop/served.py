@@ -87,9 +87,6 @@ SERVERS = {
         "map": "CTF-FaceClassic", "player_count": 36, "players": players(ODD + ["Жx", "n" * 70]),
         "rules": RULES + [["rule_of_more", "0123456789 abcde" * 9]],
     }),
-    "ut2004 killing floor": (["ut2004", "--game", "Killing Floor"], {
-        "name": "A server of names", "map": "KF-Farm", "player_count": 36, "players": players(ODD + [LATIN]),
-    }),
     # For clients that reject a reply with other bytes.
     "gamespy1 ascii": (["gamespy1", "--game", "UT99"], {
         "name": "A server of names", "map": "CTF-Coret", "player_count": 36, "players": players(ODD),
