@@ -274,6 +274,8 @@ mod inspect;
 mod lan;
 mod limits;
 pub mod lists;
+#[allow(dead_code)]
+mod meaning;
 pub mod model;
 #[cfg(any(feature = "blocking", feature = "tokio"))]
 pub mod net;

@@ -3,15 +3,13 @@
 use bytes::Bytes;
 
 use super::answer::{Answer, Row, Table};
-use super::engines::{Field, Known, PlayerField, Profile};
-use super::fields::{Fields, Value, each_field};
+use super::engines::{Engine, PlayerField};
 use super::mutators;
 use super::wire::form::Form;
-use super::wire::minecraft::software;
 use super::wire::sections::JustCause2Player;
+use crate::meaning::{Field, Key, Known, Reader};
 use crate::model::{
-    ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
-    listed_bots,
+    ExtrasBuilder, Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
 };
 use crate::text::number;
 
@@ -25,75 +23,51 @@ impl ToStatus for Answer {
             Some(basic) => basic.pairs(port_text.as_deref()),
             None => self.rules().collect(),
         };
-        let mut known = Known::new();
+        let mut known = Known::default();
         for (key, value) in &pairs {
             known.insert(key, value);
         }
-        let profile = Profile::of(self.form(), &known);
-        let fields = Fields::new(profile, self.raw(), &known);
-        let style = profile.style;
-        let mut rules = RulesBuilder::new(self.raw(), style.charset, pairs.len());
+        let engine = Engine::of(self.form(), &known);
+        let reader = Reader::new(&engine.row, &known, self.raw());
+        let mut rules = RulesBuilder::new(self.raw(), reader.style.charset, pairs.len());
         for (key, value) in &pairs {
             rules.push(key, value);
         }
-        let rows = Rows::read(self, &fields);
-        let status = status(self, &fields, rows, rules.build(style.colours));
+        let rows = Rows::read(self, engine, &reader);
+        let mut status = ServerStatus {
+            bot_count: bot_count(self, &reader, rows.players.as_deref()),
+            player_count: reader.player_count(),
+            players: rows.players.into(),
+            teams: rows.teams,
+            rules: rules.build(reader.style.colours),
+            completeness: self.completeness(),
+            verification: self.verification(),
+            ..ServerStatus::default()
+        };
+        reader.fill(&mut status);
+        status.name = name(&reader);
+        status.mutators = mutators::read(&reader);
         status.in_charset(self.charset).without_contradictions()
     }
 }
 
-/// The status with these players, teams and rules.
-fn status(answer: &Answer, fields: &Fields<'_>, rows: Rows, rules: Rules) -> ServerStatus {
-    macro_rules! status {
-        ($($name:ident: $($field:ident),+;)+) => {
-            ServerStatus {
-                // The simple fields: the first of their keys that can be read.
-                $($name: None$(.or_else(|| Value::read(Field::$field, fields)))+,)+
-                name: name(fields),
-                mod_name: mod_name(fields),
-                mutators: mutators::read(fields),
-                player_count: player_count(fields),
-                bot_count: bot_count(answer, fields, rows.players.as_deref()),
-                players: rows.players.into(),
-                former_players: Vec::new(),
-                teams: rows.teams,
-                rules,
-                completeness: answer.completeness(),
-                verification: answer.verification(),
-            }
-        };
-    }
-    each_field!(status)
-}
-
 /// The name. A title can contain NUL. The name ends at a NUL with a key after it, because the rest
 /// was meant to forge that key.
-fn name(fields: &Fields<'_>) -> Option<Text> {
-    let raw = fields.first(&[Field::Name, Field::Title])?;
+fn name(reader: &Reader<'_>) -> Option<Text> {
+    let raw = reader.value(Field::Name)?;
     let is_before_key = |end: &usize| {
         let after = raw.get(end.saturating_add(1)..).unwrap_or_default();
-        begins_with_key(after, fields.profile)
+        begins_with_key(after, reader)
     };
     let end = memchr::memchr_iter(0, raw).find(is_before_key);
     let name = raw.get(..end.unwrap_or(raw.len()))?;
-    (!name.is_empty()).then(|| fields.text(name))
+    (!name.is_empty()).then(|| reader.text(name))
 }
 
-fn begins_with_key(text: &[u8], profile: &Profile) -> bool {
+fn begins_with_key(text: &[u8], reader: &Reader<'_>) -> bool {
     let word = text.split(|&byte| byte == 0).next();
-    word.is_some_and(|word| profile.reads(word))
-}
-
-/// The modification; some servers name the game itself if there is none.
-fn mod_name(fields: &Fields<'_>) -> Option<Text> {
-    let software = fields.get(Field::Software).map(software);
-    let name = match software {
-        Some(software) if !software.is_empty() => software,
-        _ => fields.get(Field::ModName)?,
-    };
-    let mut games = fields.profile.unmodified.iter();
-    let is_game = games.any(|game| game.as_bytes() == name);
-    (!is_game).then(|| fields.text(name))
+    let key = word.and_then(Key::find);
+    key.is_some_and(|key| reader.row.entries().any(|entry| entry.key == key))
 }
 
 /// The players and teams of a reply. Their columns without a field are in `extra`.
@@ -103,17 +77,17 @@ struct Rows {
 }
 
 impl Rows {
-    fn read(answer: &Answer, fields: &Fields<'_>) -> Self {
+    fn read(answer: &Answer, engine: &'static Engine, reader: &Reader<'_>) -> Self {
         if let Some(players) = answer.just_cause_2() {
             return Self {
                 players: Some(just_cause_2(players, answer.raw())),
                 teams: Vec::new(),
             };
         }
-        let style = fields.profile.style;
+        let style = reader.style;
         let mut extras = ExtrasBuilder::new(answer.raw(), style.charset, 0);
-        let mut players = listed_players(answer, fields, &mut extras);
-        let mut teams = teams(answer, fields, &mut extras);
+        let mut players = listed_players(answer, engine, reader, &mut extras);
+        let mut teams = teams(answer, engine, reader, &mut extras);
         let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
         let of_teams = teams.iter_mut().map(|team| &mut team.extra);
         extras.complete(of_players.chain(of_teams), style.colours);
@@ -121,46 +95,28 @@ impl Rows {
     }
 }
 
-/// Everyone on the server.
-fn player_count(fields: &Fields<'_>) -> Option<u32> {
-    let bots: u32 = fields.number(Field::BotCount).unwrap_or_default();
-    let people: Option<u32> = fields.number(Field::People);
-    let everyone = people.map(|people| people.saturating_add(bots));
-    everyone.or_else(|| fields.number(Field::Players))
-}
-
 /// The number of bots: counted in a complete list, else the server's own count.
-fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -> Option<u32> {
+fn bot_count(answer: &Answer, reader: &Reader<'_>, players: Option<&[Player]>) -> Option<u32> {
     match players.and_then(listed_bots) {
-        Some(listed) if lists_everyone(answer, fields) => Some(listed),
-        _ => counted_bots(fields),
+        Some(listed) if lists_everyone(answer, reader) => Some(listed),
+        _ => reader.bot_count(reader.player_count()),
     }
 }
 
 /// Whether the list of players is complete, and no shorter than the server's own count, if any.
-fn lists_everyone(answer: &Answer, fields: &Fields<'_>) -> bool {
-    let counted = fields.first(&[Field::Players, Field::People]);
-    let is_short = match counted.and_then(number::number::<usize>) {
-        Some(counted) => counted > answer.players().len(),
-        None => false,
-    };
+fn lists_everyone(answer: &Answer, reader: &Reader<'_>) -> bool {
+    let counted: Option<usize> = reader
+        .number(Field::Players)
+        .or_else(|| reader.number(Field::PlayersWithoutBots));
+    let is_short = counted.is_some_and(|counted| counted > answer.players().len());
     answer.completeness().is_complete() && !is_short
-}
-
-/// The server's own count of bots. On an engine with a key for whether there are bots, the count is
-/// valid only if that key is there.
-fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
-    match bool::read(Field::HasBots, fields) {
-        Some(false) => Some(0),
-        None if fields.profile.has(Field::HasBots) => None,
-        Some(true) | None => fields.number(Field::BotCount),
-    }
 }
 
 /// The players; `None` if the reply has no list.
 fn listed_players(
     answer: &Answer,
-    fields: &Fields<'_>,
+    engine: &Engine,
+    reader: &Reader<'_>,
     extras: &mut ExtrasBuilder,
 ) -> Option<Vec<Player>> {
     let table = answer.players();
@@ -169,24 +125,24 @@ fn listed_players(
     if table.fields().len() == 0 && !is_whole_list {
         return None;
     }
-    let meanings = meanings(table, fields.profile);
+    let meanings = meanings(table, engine);
     let rows = table.rows();
     let mut players: Vec<_> = rows
-        .map(|row| player(row, &meanings, fields, extras))
+        .map(|row| player(row, &meanings, reader, extras))
         .collect();
-    if fields.profile.has_nameless_bots {
-        mark_nameless_bots(&mut players, fields.number(Field::BotCount));
+    if engine.has_nameless_bots {
+        mark_nameless_bots(&mut players, reader.number(Field::BotCount));
     }
     Some(players)
 }
 
 /// The meaning of each column of the players. Of several columns with scores, one is read.
-fn meanings(table: Table<'_>, profile: &Profile) -> Vec<PlayerField> {
-    let columns = profile.columns.iter();
+fn meanings(table: Table<'_>, engine: &Engine) -> Vec<PlayerField> {
+    let columns = engine.columns.iter();
     let scores = columns.filter(|column| column.field == PlayerField::Score);
     let mut scores = scores.map(|column| column.name.as_bytes());
     let score = scores.find(|name| has_column(table, name));
-    let meaning = |name: &[u8]| match profile.column(name) {
+    let meaning = |name: &[u8]| match engine.column(name) {
         Some(column) if column.field != PlayerField::Score || score == Some(name) => column.field,
         _ => PlayerField::Extra,
     };
@@ -200,7 +156,7 @@ fn has_column(table: Table<'_>, name: &[u8]) -> bool {
 fn player(
     row: Row<'_>,
     meanings: &[PlayerField],
-    fields: &Fields<'_>,
+    reader: &Reader<'_>,
     extras: &mut ExtrasBuilder,
 ) -> Player {
     let mut player = Player::default();
@@ -208,7 +164,7 @@ fn player(
         let Some(value) = value else { continue };
         let is_read = match meaning {
             PlayerField::Name if player.name.is_empty() => {
-                player.name = fields.text(value);
+                player.name = reader.text(value);
                 true
             }
             PlayerField::Score => set(&mut player.score, number::number(value)),
@@ -248,35 +204,47 @@ fn just_cause_2(players: Vec<JustCause2Player<'_>>, bytes: &Bytes) -> Vec<Player
 }
 
 /// The teams: the rows of their table, or those that keys name.
-fn teams(answer: &Answer, fields: &Fields<'_>, extras: &mut ExtrasBuilder) -> Vec<Team> {
-    let rows = (fields.profile.first_team..).zip(answer.teams().rows());
+fn teams(
+    answer: &Answer,
+    engine: &Engine,
+    reader: &Reader<'_>,
+    extras: &mut ExtrasBuilder,
+) -> Vec<Team> {
+    let rows = (engine.first_team..).zip(answer.teams().rows());
     let teams: Vec<_> = rows
-        .map(|(number, row)| team(row, number, fields, extras))
+        .map(|(number, row)| team(row, number, engine, reader, extras))
         .collect();
     if !teams.is_empty() {
         return teams;
     }
-    let named = (1..).zip([Field::FirstTeam, Field::SecondTeam]);
+    let named = (1..).zip([Field::SideName(0), Field::SideName(1)]);
     let named = named.filter_map(|(number, field)| {
+        let name = reader.value(field)?;
         Some(Team {
             id: Some(number),
-            name: Some(Text::read(field, fields)?),
+            name: Some(reader.text(name)),
             ..Team::default()
         })
     });
     named.collect()
 }
 
-fn team(row: Row<'_>, number: i32, fields: &Fields<'_>, extras: &mut ExtrasBuilder) -> Team {
+fn team(
+    row: Row<'_>,
+    number: i32,
+    engine: &Engine,
+    reader: &Reader<'_>,
+    extras: &mut ExtrasBuilder,
+) -> Team {
     let mut team = Team {
         id: Some(number),
         ..Team::default()
     };
     for (column, value) in row.fields() {
         let Some(value) = value else { continue };
-        let is_score = column == fields.profile.team_score.as_bytes();
+        let is_score = column == engine.team_score.as_bytes();
         let is_read = match column {
-            b"team_t" => set(&mut team.name, Some(fields.text(value))),
+            b"team_t" => set(&mut team.name, Some(reader.text(value))),
             _ => is_score && set(&mut team.score, number::number(value)),
         };
         if !is_read {

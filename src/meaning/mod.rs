@@ -1,0 +1,11 @@
+//! What the keys of a server mean: what differs between engines is data, in rows of one form, and
+//! one reader fills a status from them.
+
+mod key;
+mod reader;
+mod row;
+
+pub(crate) use key::{Key, Known};
+pub(crate) use reader::Reader;
+pub(crate) use row::{Entries, Entry, Field, Form, Mark, Row, Signature};
+pub(crate) use row::{all, begins, entries, has, is, key, lacks};

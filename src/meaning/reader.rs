@@ -1,0 +1,212 @@
+//! Fills a status from the values of known keys, by the row of the engine.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::key::Known;
+use super::row::{Entry, Field, Form, Row};
+use crate::model::{ServerStatus, Style, Text};
+use crate::text::number;
+
+/// The values of a reply, and the row that says what they mean.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub(crate) row: &'static Row,
+    pub(crate) known: &'a Known<'a>,
+    /// The bytes that long texts share.
+    pub(crate) bytes: &'a Bytes,
+    /// The row's style, or another character set if one is known.
+    pub(crate) style: Style,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of these values, in the row's style.
+    pub(crate) const fn new(row: &'static Row, known: &'a Known<'a>, bytes: &'a Bytes) -> Self {
+        Self {
+            row,
+            known,
+            bytes,
+            style: row.style,
+        }
+    }
+
+    /// Fills the fields that one key alone decides. Of several keys of a field, the first value
+    /// that can be read counts.
+    pub(crate) fn fill(&self, status: &mut ServerStatus) {
+        for (entry, value) in self.values() {
+            match entry.field {
+                Field::Name => self.fill_text(&mut status.name, value),
+                Field::Map => self.fill_text(&mut status.map, value),
+                Field::Game => self.fill_text(&mut status.game, value),
+                Field::ModName if !self.row.is_base(value) => {
+                    self.fill_text(&mut status.mod_name, value);
+                }
+                Field::GameType => self.fill_text(&mut status.game_type, value),
+                Field::Version => self.fill_text(&mut status.version, value),
+                Field::ProtocolVersion => {
+                    fill(&mut status.protocol_version, || number::leading(value));
+                }
+                Field::GamePort => fill(&mut status.game_port, || number::number(value)),
+                Field::Password => fill(&mut status.password, || entry.form.boolean(value)),
+                Field::Dedicated => fill(&mut status.dedicated, || entry.form.boolean(value)),
+                Field::AntiCheat => {
+                    let found = [status.anti_cheat, entry.form.boolean(value)];
+                    status.anti_cheat = found
+                        .into_iter()
+                        .flatten()
+                        .reduce(|one, other| one || other);
+                }
+                Field::MaxPlayers => fill(&mut status.max_players, || number::number(value)),
+                Field::PrivateSlots => fill(&mut status.private_slots, || number::number(value)),
+                Field::TimeLimit => fill(&mut status.time_limit, || entry.form.time_limit(value)),
+                Field::TimeLeft => fill(&mut status.time_left, || seconds(value)),
+                Field::Mutators => self.add_mutators(&mut status.mutators, value),
+                Field::ScoreLimit => fill(&mut status.score_limit, || number::integer(value)),
+                Field::ModName | Field::Ignored | Field::Own(_) => {}
+                Field::SideName(_) | Field::SideScore(_) => {}
+                Field::Players
+                | Field::PlayersWithoutBots
+                | Field::Humans
+                | Field::BotCount
+                | Field::HasBots => {}
+            }
+        }
+        // Without a limit, the time that is left has no meaning.
+        if status.time_limit == Some(Duration::ZERO) {
+            status.time_left = None;
+        }
+    }
+
+    /// Everyone on the server, bots included, as the server counts them.
+    pub(crate) fn player_count(&self) -> Option<u32> {
+        if let Some(everyone) = self.number(Field::Players) {
+            return Some(everyone);
+        }
+        let people: u32 = self.number(Field::PlayersWithoutBots)?;
+        let bots: u32 = self.number(Field::BotCount).unwrap_or_default();
+        people.checked_add(bots)
+    }
+
+    /// The number of bots, as the server counts them or the people.
+    pub(crate) fn bot_count(&self, player_count: Option<u32>) -> Option<u32> {
+        if self.row.has(Field::HasBots) {
+            return match number::boolean(self.value(Field::HasBots)?)? {
+                true => self.number(Field::BotCount),
+                false => Some(0),
+            };
+        }
+        if let Some(bots) = self.number(Field::BotCount) {
+            return Some(bots);
+        }
+        let humans = self.number(Field::Humans)?;
+        player_count?.checked_sub(humans)
+    }
+
+    /// The keys of the row that the reply has, with values that are not empty and count.
+    fn values(&self) -> impl Iterator<Item = (&'static Entry, &'a [u8])> + use<'a> {
+        let known = self.known;
+        self.row.entries().filter_map(move |entry| {
+            let value = known.get(entry.key)?;
+            let value = entry.form.value(value, known)?;
+            Some((entry, value))
+        })
+    }
+
+    /// The first value of a field that is not empty.
+    pub(crate) fn value(&self, field: Field) -> Option<&'a [u8]> {
+        let mut values = self.values().filter(|(entry, _)| entry.field == field);
+        values.next().map(|(_, value)| value)
+    }
+
+    /// The first value of a field that is not empty, else an empty one.
+    pub(crate) fn value_or_empty(&self, field: Field) -> Option<&'a [u8]> {
+        let is_there = |entry: &Entry| entry.field == field && self.known.has(entry.key);
+        let empty = || self.row.entries().any(is_there).then_some(&[][..]);
+        self.value(field).or_else(empty)
+    }
+
+    /// The first value of a field that is a number.
+    pub(crate) fn number<T: TryFrom<i64>>(&self, field: Field) -> Option<T> {
+        let mut values = self.values().filter(|(entry, _)| entry.field == field);
+        values.find_map(|(_, value)| number::number(value))
+    }
+
+    /// A text of the reply.
+    pub(crate) fn text(&self, raw: &[u8]) -> Text {
+        Text::part(self.bytes, raw, self.style)
+    }
+
+    /// Adds the names of a list. A list of none is not an unknown one.
+    fn add_mutators(&self, field: &mut Option<Vec<Text>>, list: &[u8]) {
+        let mutators = field.get_or_insert_default();
+        let names = list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+        for name in names {
+            if !name.is_empty() && !name.eq_ignore_ascii_case(b"none") {
+                mutators.push(self.text(name));
+            }
+        }
+    }
+
+    fn fill_text(&self, field: &mut Option<Text>, value: &[u8]) {
+        field.get_or_insert_with(|| self.text(value));
+    }
+}
+
+/// Sets a field that has no value yet.
+fn fill<T>(field: &mut Option<T>, read: impl FnOnce() -> Option<T>) {
+    if field.is_none() {
+        *field = read();
+    }
+}
+
+fn seconds(value: &[u8]) -> Option<Duration> {
+    let seconds: u32 = number::number(value)?;
+    Some(Duration::from_secs(seconds.into()))
+}
+
+impl Form {
+    /// The value as it counts: `None` if it does not.
+    fn value<'v>(self, value: &'v [u8], known: &Known<'v>) -> Option<&'v [u8]> {
+        if value.is_empty() {
+            return None;
+        }
+        match self {
+            Self::ZeroIs(word) if is_word(value, word) => Some(b"0"),
+            Self::NoneIs(word) if is_word(value, word) => None,
+            Self::Part(part) => Some(part(value)).filter(|part| !part.is_empty()),
+            Self::Beside(key) if !known.has(key) => None,
+            Self::Unless(key, words) => {
+                let other = known.get(key).unwrap_or_default();
+                let is_met = words.iter().any(|word| is_word(other, word));
+                (!is_met).then_some(value)
+            }
+            _ => Some(value),
+        }
+    }
+
+    fn boolean(self, value: &[u8]) -> Option<bool> {
+        match self {
+            Self::Not => number::boolean(value).map(|yes| !yes),
+            Self::Words(yes, _) if is_word(value, yes) => Some(true),
+            Self::Words(_, no) if is_word(value, no) => Some(false),
+            Self::Words(..) => None,
+            Self::Present => Some(true),
+            Self::TextIsYes => number::boolean(value).or(Some(true)),
+            Self::LowestBit => number::number::<u32>(value).map(|bits| bits & 1 == 1),
+            _ => number::boolean(value),
+        }
+    }
+
+    fn time_limit(self, value: &[u8]) -> Option<Duration> {
+        match self {
+            Self::Seconds => seconds(value),
+            Self::OnlyZero => number::minutes(value).filter(Duration::is_zero),
+            _ => number::minutes(value),
+        }
+    }
+}
+
+fn is_word(value: &[u8], word: &str) -> bool {
+    value.eq_ignore_ascii_case(word.as_bytes())
+}

@@ -1,0 +1,293 @@
+//! A row: how the keys of one engine are recognised, and what they mean.
+
+use super::key::{Key, Known, Traits};
+use crate::model::Style;
+use crate::text::number;
+
+/// An engine, or a family of engines with the same keys.
+///
+/// A row is a copy of at most one other row with its own differences.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    /// The name, for people. No other row has it.
+    pub(crate) name: &'static str,
+    /// A reply that fits one of these is the engine's.
+    pub(crate) signatures: &'static [Signature],
+    /// The character set and the colour codes of texts.
+    pub(crate) style: Style,
+    /// The keys of this engine. Of several keys of one field, the first with a value that can be
+    /// read counts.
+    pub(crate) own: Entries,
+    /// The keys that most engines of the family have. They come after the row's own keys; those
+    /// that are among them count with the meaning there.
+    pub(crate) usual: &'static [Entry],
+    /// Names of the game itself. As the name of a modification, they mean that there is none.
+    pub(crate) base: &'static [&'static str],
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Row {
+    /// Whether a reply with these values is this engine's.
+    pub(crate) fn fits(&self, known: &Known<'_>) -> bool {
+        self.signatures
+            .iter()
+            .any(|signature| signature.fits(known))
+    }
+
+    /// All keys with a meaning: of two keys of a field, the preferred one comes first.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &'static Entry> + use<> {
+        let own = self.own;
+        let usual = self.usual.iter().filter(move |entry| !own.has(entry.key));
+        own.list.iter().chain(usual)
+    }
+
+    /// Whether some key has this meaning.
+    pub(crate) fn has(&self, field: Field) -> bool {
+        self.entries().any(|entry| entry.field == field)
+    }
+
+    /// Whether this is a name of the game itself.
+    pub(crate) fn is_base(&self, name: &[u8]) -> bool {
+        self.base.iter().any(|base| base.as_bytes() == name)
+    }
+}
+
+/// The keys of one row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entries {
+    list: &'static [Entry],
+    /// The [`Key::bit`]s of the keys.
+    keys: u64,
+}
+
+/// Keys in their order of preference.
+pub(crate) const fn entries(list: &'static [Entry]) -> Entries {
+    let mut keys = 0;
+    let mut rest = list;
+    while let [entry, others @ ..] = rest {
+        keys |= entry.key.bit();
+        rest = others;
+    }
+    Entries { list, keys }
+}
+
+impl Entries {
+    /// No keys.
+    pub(crate) const NONE: Self = entries(&[]);
+
+    fn has(&self, key: Key) -> bool {
+        // Most keys already differ in their bits.
+        self.keys & key.bit() != 0 && self.list.iter().any(|entry| entry.key == key)
+    }
+}
+
+/// A key and its meaning: a field of the status, and the form of the value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) key: Key,
+    pub(crate) field: Field,
+    pub(crate) form: Form,
+}
+
+/// A key of this field, with values in the usual form.
+pub(crate) const fn key(name: &str, field: Field) -> Entry {
+    Entry {
+        key: Key::new(name),
+        field,
+        form: Form::Usual,
+    }
+}
+
+impl Entry {
+    /// The same key, with values in this form.
+    pub(crate) const fn with(self, form: Form) -> Self {
+        Self { form, ..self }
+    }
+}
+
+/// The meaning of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// None. In a row's own keys, it takes the meaning from a usual key.
+    Ignored,
+    Name,
+    Map,
+    Game,
+    ModName,
+    GameType,
+    /// Names that commas separate. The key can be repeated.
+    Mutators,
+    Version,
+    /// The number that the value begins with.
+    ProtocolVersion,
+    GamePort,
+    Password,
+    Dedicated,
+    /// Of several keys, one yes is enough.
+    AntiCheat,
+    /// The number of everyone on the server, bots included.
+    Players,
+    /// The number of players without the bots, where the server has no number of everyone.
+    PlayersWithoutBots,
+    /// The number of people, next to [`Self::Players`].
+    Humans,
+    BotCount,
+    /// Whether there are bots: without the key, [`Self::BotCount`] does not count.
+    HasBots,
+    MaxPlayers,
+    PrivateSlots,
+    TimeLimit,
+    TimeLeft,
+    ScoreLimit,
+    /// The name of one of two sides, 0 or 1.
+    SideName(u8),
+    /// The score of one of two sides, 0 or 1.
+    SideScore(u8),
+    /// A value that the protocol's module reads itself. The number tells its kinds apart.
+    Own(u8),
+}
+
+/// The form of a value, where it is not the usual one: texts and decimal numbers as they are, times
+/// in minutes ([`Field::TimeLeft`]: in seconds), yes and no as digits or words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    Usual,
+    /// Seconds.
+    Seconds,
+    /// A time in an unknown unit: only 0 can be read.
+    OnlyZero,
+    /// Yes means no, and no means yes.
+    Not,
+    /// These words, in any ASCII case, mean yes and no.
+    Words(&'static str, &'static str),
+    /// The key is there only if the answer is yes.
+    Present,
+    /// A text that is neither a yes nor a no is a yes: the server sends the password itself.
+    TextIsYes,
+    /// Bit 0 of a number.
+    LowestBit,
+    /// This text means that there is no value.
+    NoneIs(&'static str),
+    /// This text means 0.
+    ZeroIs(&'static str),
+    /// This part of the value.
+    Part(fn(&[u8]) -> &[u8]),
+    /// Counts only if the reply has this key too.
+    Beside(Key),
+    /// Counts only if this key has none of these values, which are compared in any ASCII case.
+    Unless(Key, &'static [&'static str]),
+}
+
+/// A set of marks. A reply that has all of them is the engine's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Signature {
+    marks: &'static [Mark],
+    /// The traits of every reply that has these marks.
+    traits: Traits,
+}
+
+/// The signature of these marks.
+pub(crate) const fn all(marks: &'static [Mark]) -> Signature {
+    let mut traits = Traits::NONE;
+    let mut rest = marks;
+    while let [mark, others @ ..] = rest {
+        traits = traits.with(mark.traits());
+        rest = others;
+    }
+    Signature { marks, traits }
+}
+
+impl Signature {
+    /// Whether a reply with these values has all marks.
+    #[inline]
+    fn fits(&self, known: &Known<'_>) -> bool {
+        known.traits().include(self.traits) && self.has_all_marks(known)
+    }
+
+    #[inline(never)]
+    fn has_all_marks(&self, known: &Known<'_>) -> bool {
+        self.marks.iter().all(|mark| mark.fits(known))
+    }
+}
+
+/// A condition on the keys of a reply. Values are compared in any ASCII case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Mark {
+    /// The reply has the key.
+    Has(Key),
+    /// The reply does not have the key.
+    Lacks(Key),
+    /// The value is this text.
+    Is(Key, &'static str),
+    /// The value begins with this text.
+    Begins(Key, &'static str),
+    /// The number that the value begins with is in this range.
+    Number(Key, u32, u32),
+    /// The value begins with a number and ends with a letter.
+    NumberWithLetters(Key),
+}
+
+/// The reply has this key.
+pub(crate) const fn has(name: &str) -> Mark {
+    Mark::Has(Key::new(name))
+}
+
+/// The reply does not have this key.
+pub(crate) const fn lacks(name: &str) -> Mark {
+    Mark::Lacks(Key::new(name))
+}
+
+/// The value of this key is this text.
+pub(crate) const fn is(name: &str, text: &'static str) -> Mark {
+    Mark::Is(Key::new(name), text)
+}
+
+/// The value of this key begins with this text.
+pub(crate) const fn begins(name: &str, text: &'static str) -> Mark {
+    Mark::Begins(Key::new(name), text)
+}
+
+impl Mark {
+    /// The traits of every reply that has the mark.
+    const fn traits(self) -> Traits {
+        match self {
+            Self::Has(key) | Self::Number(key, ..) | Self::NumberWithLetters(key) => {
+                Traits::of_key(key)
+            }
+            Self::Is(key, text) | Self::Begins(key, text) => Traits::of_value(key, text.as_bytes()),
+            Self::Lacks(_) => Traits::NONE,
+        }
+    }
+
+    fn fits(self, known: &Known<'_>) -> bool {
+        let value = |key| known.get(key).unwrap_or_default();
+        match self {
+            Self::Has(key) => known.has(key),
+            Self::Lacks(key) => !known.has(key),
+            Self::Is(key, text) => value(key).eq_ignore_ascii_case(text.as_bytes()),
+            Self::Begins(key, text) => begins_with(value(key), text),
+            Self::Number(key, first, last) => {
+                number::leading(value(key)).is_some_and(|number| (first..=last).contains(&number))
+            }
+            Self::NumberWithLetters(key) => {
+                let last = value(key).last();
+                last.is_some_and(u8::is_ascii_alphabetic) && number::leading(value(key)).is_some()
+            }
+        }
+    }
+}
+
+/// Whether a value begins with a text, in any ASCII case. Texts with the same first letter mostly
+/// differ at the end, so that is compared first.
+fn begins_with(value: &[u8], text: &str) -> bool {
+    let Some(begin) = value.get(..text.len()) else {
+        return false;
+    };
+    let mut pairs = begin.iter().zip(text.as_bytes()).rev();
+    pairs.all(|(byte, other)| byte.eq_ignore_ascii_case(other))
+}
