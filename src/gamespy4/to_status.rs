@@ -67,7 +67,7 @@ fn name(reader: &Reader<'_>) -> Option<Text> {
 fn begins_with_key(text: &[u8], reader: &Reader<'_>) -> bool {
     let word = text.split(|&byte| byte == 0).next();
     let key = word.and_then(Key::find);
-    key.is_some_and(|key| reader.row.entries().any(|entry| entry.key == key))
+    key.is_some_and(|key| reader.row.entry(key).is_some())
 }
 
 /// The players and teams of a reply. Their columns without a field are in `extra`.

@@ -46,6 +46,11 @@ impl Row {
         own.list.iter().chain(usual)
     }
 
+    /// The meaning of a key.
+    pub(crate) fn entry(&self, key: Key) -> Option<&'static Entry> {
+        self.entries().find(|entry| entry.key == key)
+    }
+
     /// Whether some key has this meaning.
     pub(crate) fn has(&self, field: Field) -> bool {
         self.entries().any(|entry| entry.field == field)

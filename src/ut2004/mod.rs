@@ -178,7 +178,6 @@
 mod answer;
 mod client;
 mod engines;
-mod fields;
 #[cfg(feature = "serve")]
 mod from_status;
 mod list_reply;

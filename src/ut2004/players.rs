@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::fields::text;
 use super::wire::lists::{PLAYER_ID, PLAYER_NUM, PlayerRecord, STATS_ID};
 use crate::model::{Charset, Colours, ExtrasBuilder, Player, Team};
 use crate::text::number;
@@ -30,7 +29,7 @@ pub(super) fn read_players(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<P
         }
         push_pairs(record, &mut extras);
         players.push(Player {
-            name: text(bytes, record.name),
+            name: record.name.shared(bytes),
             score: Some(i64::from(record.score)),
             ping: Some(record.ping),
             team: record.team().map(i32::from),
@@ -120,7 +119,7 @@ pub(super) fn read_teams(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Tea
             ..Team::default()
         });
         if pseudo.is_some() {
-            team.name = Some(text(bytes, record.name));
+            team.name = Some(record.name.shared(bytes));
             team.score = Some(i64::from(record.score));
         }
     }

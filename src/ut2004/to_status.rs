@@ -3,13 +3,16 @@
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::engines::{Evidence, PASSWORD_NEIGHBOURS, Profile};
-use super::fields::{self, Rule, text};
+use super::engines::{Engine, Evidence, MUTATOR, PASSWORD_NEIGHBOURS, VERSION};
 use super::players::{read_players, read_teams};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{Entries, PLAYERS, RULES, RuleList};
 use super::wire::strings::FString;
+use crate::meaning::{Key, Known, Reader, Row};
 use crate::model::{Rules, RulesBuilder, ServerStatus, ToStatus};
+
+/// The key and the value of a rule.
+type Rule<'a> = (FString<'a>, FString<'a>);
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes. Fields of
@@ -21,8 +24,9 @@ impl ToStatus for Answer {
         self.rules().for_each(|pair| pairs.push(pair));
         let mut records = Vec::with_capacity(self.entry_count(PLAYERS));
         self.players().for_each(|record| records.push(record));
-        let keys = pairs.iter().map(|(key, _)| key.raw());
-        let profile = Profile::find(evidence(self, info.as_ref()), keys);
+        let shown = pairs.iter().map(|(key, value)| (key.raw(), value.shown()));
+        let known: Known<'_> = shown.collect();
+        let engine = Engine::of(evidence(self, info.as_ref()), &known);
         let players = if self.lists_players() {
             Some(read_players(&self.bytes, &records))
         } else {
@@ -37,17 +41,18 @@ impl ToStatus for Answer {
             ..ServerStatus::default()
         };
         // The fields of rules come first: flags fill only those that the rules lack.
-        fields::read(&pairs, profile, &self.bytes, &mut status);
+        Reader::new(&engine.row, &known, &self.bytes).fill(&mut status);
+        read_texts(&pairs, &engine.row, &self.bytes, &mut status);
         if let Some(info) = &info {
             read_info(info, &self.bytes, &mut status);
-            read_flags(info, profile, &mut status);
+            read_flags(info, engine, &mut status);
         }
         // Servers send the password's rule only if there is a password, and list all their
         // mutators.
-        if profile.names_all && self.lacks_password_rule() {
+        if engine.names_all && self.lacks_password_rule() {
             status.password.get_or_insert(false);
         }
-        if profile.names_all && self.has_all_rules {
+        if engine.names_all && self.has_all_rules {
             status.mutators.get_or_insert_default();
         }
         status.in_charset(self.charset).without_contradictions()
@@ -90,13 +95,31 @@ fn has_no_password_between(rules: Entries<'_>) -> bool {
     })
 }
 
+/// Fills the fields of rules with texts, each of which has a character set of its own. Each mutator
+/// has a rule.
+fn read_texts(pairs: &[Rule<'_>], row: &Row, bytes: &Bytes, status: &mut ServerStatus) {
+    for (key, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
+        let entry = Key::find(key.raw()).and_then(|key| row.entry(key));
+        match entry.map(|entry| entry.field) {
+            Some(VERSION) => {
+                status.version.get_or_insert_with(|| value.shared(bytes));
+            }
+            Some(MUTATOR) => {
+                let mutators = status.mutators.get_or_insert_default();
+                mutators.push(value.shared(bytes));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Fills the fields of the info record.
 fn read_info(info: &Info<'_>, bytes: &Bytes, status: &mut ServerStatus) {
     let some_text = |string: FString<'_>| {
         if string.is_empty() {
             return None;
         }
-        Some(text(bytes, string))
+        Some(string.shared(bytes))
     };
     status.name = some_text(info.server_name);
     status.map = some_text(info.map_name);
@@ -108,9 +131,9 @@ fn read_info(info: &Info<'_>, bytes: &Bytes, status: &mut ServerStatus) {
 
 /// Fills the fields that the rules lack from the flags of the info record. If no flag is set, the
 /// record counts as one without flags.
-fn read_flags(info: &Info<'_>, profile: &Profile, status: &mut ServerStatus) {
+fn read_flags(info: &Info<'_>, engine: &Engine, status: &mut ServerStatus) {
     let flags = info.flags.filter(|&flags| flags != 0);
-    let (Some(flags), Some(bits)) = (flags, &profile.flags) else {
+    let (Some(flags), Some(bits)) = (flags, &engine.flags) else {
         return;
     };
     status.password.get_or_insert(flags & bits.password != 0);

@@ -13,11 +13,11 @@
 
 use std::fmt;
 
-use bytes::BufMut;
+use bytes::{BufMut, Bytes};
 
 use crate::error::EncodeError;
 use crate::grammar::{Parsed, cut_short, malformed};
-use crate::model::{Charset, Colours, RawText, Style, TextRef};
+use crate::model::{Charset, Colours, RawText, Style, Text, TextRef};
 
 /// A borrowed string of the engine, without its counted NUL.
 ///
@@ -85,6 +85,11 @@ impl<'a> FString<'a> {
 
     pub(crate) const fn style(self) -> Style {
         Style::new(self.charset(), Colours::UnrealEscape)
+    }
+
+    /// The text up to the first NUL, which shares these bytes.
+    pub(crate) fn shared(self, bytes: &Bytes) -> Text {
+        Text::part(bytes, self.shown(), self.style())
     }
 
     /// The units up to the first NUL.
