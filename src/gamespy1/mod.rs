@@ -172,8 +172,8 @@
 
 mod answer;
 mod client;
+mod counts;
 mod engines;
-mod fields;
 #[cfg(feature = "serve")]
 mod from_status;
 #[cfg(feature = "serve")]

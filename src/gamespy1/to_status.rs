@@ -1,17 +1,18 @@
 //! Converts an answer to a status by the keys of its family.
 
-use std::time::Duration;
-
 use super::answer::rows::{Field, Row, RowFields, Rows};
 use super::answer::{Answer, Asked};
-use super::engines::{PlayerTeam, Profile};
-use super::fields::{CHARSET, FieldReader, PlayerCounts, Value, Values, each_field, read_bot_mark};
+use super::counts::PlayerCounts;
+use super::engines::{Family, MUTATOR_KEYS, MUTATORS, PlayerTeam};
 use super::wire::{RowKey, is_control};
+use crate::meaning::{self, Key, Known, Reader};
 use crate::model::completeness::{Completeness, Part};
 use crate::model::{
-    ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Style, Team, ToStatus,
+    Charset, ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus,
 };
 use crate::text::number;
+
+const CHARSET: Charset = Charset::Utf8OrWindows1252;
 
 /// The number of rules of a typical server.
 const USUAL_RULES: usize = 32;
@@ -20,24 +21,15 @@ impl ToStatus for Answer {
     /// Converts to the common model. Its rules and longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
         let parts = Parts::of(self);
-        let profile = Profile::of(&parts.values.known, parts.has_named_sides);
-        let fields = FieldReader {
-            values: &parts.values,
-            bytes: self.raw(),
-            style: Style::new(CHARSET, profile.colours),
+        let family = Family::of(&parts.known, parts.has_named_sides);
+        let keys = Reader::new(&family.row, &parts.known, self.raw());
+        let mut status = ServerStatus {
+            mutators: parts.mutators(&keys),
+            ..ServerStatus::default()
         };
-        let mut status = ServerStatus::default();
-        macro_rules! read {
-            ($($field:ident)+) => {
-                $(status.$field = Value::read(profile.$field, &fields);)+
-            };
-        }
-        each_field!(read);
-        if status.time_limit == Some(Duration::ZERO) {
-            status.time_left = None;
-        }
+        keys.fill(&mut status);
 
-        let mut reader = RowReader::new(profile, fields, &parts);
+        let mut reader = RowReader::new(family, keys, &parts);
         // The rows share one list of unknown fields. Each `extra` is empty until the list is whole.
         let mut teams: Vec<_> = parts.teams.iter().map(|row| reader.team(row)).collect();
         let mut players: Vec<_> = parts.players.iter().map(|row| reader.player(row)).collect();
@@ -45,17 +37,17 @@ impl ToStatus for Answer {
         reader.add_sides(&mut teams);
         status.teams = teams;
 
-        let counts = PlayerCounts::read(fields.values, profile, &players);
+        let counts = PlayerCounts::read(&keys, &players);
         status.player_count = counts.players;
         status.bot_count = counts.bots;
         status.former_players = reader.take_former(&mut players, &parts.players);
         let lists_nobody = players.is_empty() && status.former_players.is_empty();
         let counts_somebody = counts.players.is_some_and(|count| count > 0);
-        let lacks_list = lists_nobody && counts_somebody && !profile.players.may_be_unlisted;
+        let lacks_list = lists_nobody && counts_somebody && !family.may_be_unlisted;
         if parts.has_player_list(self.asked()) && !lacks_list {
             status.players = players.into();
         }
-        status.rules = parts.rules.build(fields.style.colours);
+        status.rules = parts.rules.build(keys.style.colours);
         status.completeness = parts.completeness;
         status.verification = self.verification();
         status
@@ -66,7 +58,9 @@ impl ToStatus for Answer {
 
 /// The pairs of an answer, sorted into known keys, rows and rules.
 struct Parts<'a> {
-    values: Values<'a>,
+    known: Known<'a>,
+    /// Every value of a key of mutators, because some servers repeat these keys.
+    mutators: Vec<(Key, &'a [u8])>,
     players: Vec<Row<'a>>,
     teams: Vec<Row<'a>>,
     /// Whether there are rows with `playername` and with `teamname`.
@@ -81,7 +75,8 @@ impl<'a> Parts<'a> {
     fn of(answer: &'a Answer) -> Self {
         let bytes = answer.raw();
         let own_echo = OwnEcho::of(answer);
-        let mut values = Values::new();
+        let mut known = Known::default();
+        let mut mutators = Vec::new();
         let mut fields = RowFields::with_room_for(bytes);
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
         for (key, value) in answer.pairs() {
@@ -89,7 +84,11 @@ impl<'a> Parts<'a> {
                 fields.push(row, value);
                 continue;
             }
-            values.insert(key, value);
+            if let Some(key) = known.insert(key, value)
+                && MUTATOR_KEYS.has(key)
+            {
+                mutators.push((key, value));
+            }
             if !own_echo.is_foreign(key, value) {
                 rules.push(key, value);
             }
@@ -98,7 +97,8 @@ impl<'a> Parts<'a> {
         let Rows { players, teams } = fields.grouped(answer.asked());
         let has_named_sides = first_has(&players, "playername") && first_has(&teams, "teamname");
         let mut parts = Self {
-            values,
+            known,
+            mutators,
             players,
             teams,
             has_named_sides,
@@ -108,6 +108,23 @@ impl<'a> Parts<'a> {
         };
         parts.divide_players(answer, &own_echo);
         parts
+    }
+
+    /// The names under the first key of mutators that has any. No names are an empty list.
+    fn mutators(&self, keys: &Reader<'_>) -> Option<Vec<Text>> {
+        if self.mutators.is_empty() {
+            return None;
+        }
+        let entries = keys.row.entries().filter(|entry| entry.field == MUTATORS);
+        for entry in entries {
+            let lists = self.mutators.iter().filter(|(key, _)| *key == entry.key);
+            let names = lists.flat_map(|(_, list)| mutator_names(list));
+            let names: Vec<_> = names.map(|name| keys.text(name)).collect();
+            if !names.is_empty() {
+                return Some(names);
+            }
+        }
+        Some(Vec::new())
     }
 
     /// Divides the rows of players, all of which lack a mark of teams, into players, teams, and
@@ -133,6 +150,13 @@ impl<'a> Parts<'a> {
         let lacks_players = self.completeness.lacks(Part::Players);
         !self.players.is_empty() || (asked.players && !lacks_players)
     }
+}
+
+/// The names in a list with commas. UT99 writes `None` for an empty list.
+fn mutator_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|&byte| byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"))
 }
 
 /// Whether the first of these rows has a field.
@@ -196,8 +220,8 @@ impl<'a> OwnEcho<'a> {
 
 /// Converts rows to players and teams.
 struct RowReader<'a> {
-    profile: &'static Profile,
-    fields: FieldReader<'a>,
+    family: &'static Family,
+    keys: Reader<'a>,
     /// Name and score of the two sides in games without rows for teams.
     sides: [SideValues<'a>; 2],
     /// How many rows are of players on the server, if rows of players who left can follow.
@@ -218,23 +242,21 @@ struct SideValues<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    fn new(profile: &'static Profile, fields: FieldReader<'a>, parts: &Parts<'_>) -> Self {
-        let values = fields.values;
-        let counted = values.number(profile.player_count);
-        let rows = profile.players;
+    fn new(family: &'static Family, keys: Reader<'a>, parts: &Parts<'_>) -> Self {
+        let counted = keys.number(meaning::Field::Players);
         // In an incomplete reply, the score can be in the missing part.
         let is_complete = parts.completeness.is_complete();
         Self {
-            profile,
-            fields,
-            sides: profile.sides.map(|side| SideValues {
-                name: values.text(side.name),
-                score: values.number(side.score),
+            family,
+            keys,
+            sides: [0, 1].map(|side| SideValues {
+                name: keys.value(meaning::Field::SideName(side)),
+                score: keys.number(meaning::Field::SideScore(side)),
             }),
-            present: if rows.has_stale_rows { counted } else { None },
-            absent_score: if is_complete { rows.absent_score } else { None },
+            present: if family.has_stale_rows { counted } else { None },
+            absent_score: if is_complete { family.absent_score } else { None },
             left: Vec::new(),
-            extras: ExtrasBuilder::new(fields.bytes, CHARSET, parts.field_count),
+            extras: ExtrasBuilder::new(keys.bytes, CHARSET, parts.field_count),
         }
     }
 
@@ -270,14 +292,14 @@ impl<'a> RowReader<'a> {
         let score = take(left, &["score", "frags", "frag", "kills"], number::whole);
         let name = take(left, &["player", "playername"], Some);
         let ping = take(left, &["ping"], number::number);
-        let (profile, sides) = (self.profile, self.sides);
-        let team = take(left, &["team"], |value| match profile.players.team {
+        let (family, sides) = (self.family, self.sides);
+        let team = take(left, &["team"], |value| match family.player_team {
             PlayerTeam::Number => number::number(value),
             PlayerTeam::SideName => side_number(&sides, value).or_else(|| number::number(value)),
         });
         let extra = self.reserve_extra();
         Player {
-            name: name.map(|name| self.fields.text(name)).unwrap_or_default(),
+            name: name.map(|name| self.keys.text(name)).unwrap_or_default(),
             score: score.or(self.absent_score),
             ping,
             team,
@@ -295,8 +317,8 @@ impl<'a> RowReader<'a> {
         let extra = self.reserve_extra();
         let number = i32::try_from(row.index()).ok();
         Team {
-            id: number.map(|number| number.saturating_add(self.profile.first_team)),
-            name: name.map(|name| self.fields.text(name)),
+            id: number.map(|number| number.saturating_add(self.family.first_team)),
+            name: name.map(|name| self.keys.text(name)),
             score,
             extra,
         }
@@ -304,7 +326,7 @@ impl<'a> RowReader<'a> {
 
     /// Adds the two sides to the teams.
     fn add_sides(&self, teams: &mut Vec<Team>) {
-        for (id, side) in (self.profile.first_team..).zip(self.sides) {
+        for (id, side) in (self.family.first_team..).zip(self.sides) {
             if side.name.is_none() && side.score.is_none() {
                 continue;
             }
@@ -312,7 +334,7 @@ impl<'a> RowReader<'a> {
                 Some(team) => team.score = team.score.or(side.score),
                 None => teams.push(Team {
                     id: Some(id),
-                    name: side.name.map(|name| self.fields.text(name)),
+                    name: side.name.map(|name| self.keys.text(name)),
                     score: side.score,
                     ..Team::default()
                 }),
@@ -322,11 +344,11 @@ impl<'a> RowReader<'a> {
 
     /// Fills the `extra` of all players and teams, which [`Self::reserve_extra`] left empty.
     fn fill_extras(&mut self, players: &mut [Player], teams: &mut [Team]) {
-        let empty = ExtrasBuilder::new(self.fields.bytes, CHARSET, 0);
+        let empty = ExtrasBuilder::new(self.keys.bytes, CHARSET, 0);
         let extras = std::mem::replace(&mut self.extras, empty);
         let of_players = players.iter_mut().map(|player| &mut player.extra);
         let of_teams = teams.iter_mut().map(|team| &mut team.extra);
-        extras.complete(of_players.chain(of_teams), self.fields.style.colours);
+        extras.complete(of_players.chain(of_teams), self.keys.style.colours);
     }
 
     /// Moves the fields of the current row that are left, the unknown ones, to the shared list.
@@ -338,6 +360,16 @@ impl<'a> RowReader<'a> {
         }
         self.extras.take_part()
     }
+}
+
+/// The field of players that shows whether a player is a bot.
+const BOT_MARK: &str = "ngsecret";
+
+/// Whether a player is a bot, by the last mark in its row; `None` without a mark.
+fn read_bot_mark(row: &[Field<'_>]) -> Option<bool> {
+    let mut fields = row.iter().rev();
+    let (_, mark) = fields.find(|(field, _)| field.eq_ignore_ascii_case(BOT_MARK.as_bytes()))?;
+    Some(mark.eq_ignore_ascii_case(b"bot"))
 }
 
 /// The number of the side with this name.

@@ -224,6 +224,35 @@ impl Key {
     }
 }
 
+/// A set of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeySet([u64; 3]);
+
+impl KeySet {
+    pub(crate) const EMPTY: Self = Self([0; 3]);
+
+    /// These keys and one more.
+    pub(crate) const fn with(self, key: Key) -> Self {
+        let Self([mut first, mut second, mut third]) = self;
+        match key.0 / 64 {
+            0 => first |= key.bit(),
+            1 => second |= key.bit(),
+            _ => third |= key.bit(),
+        }
+        Self([first, second, third])
+    }
+
+    pub(crate) const fn has(self, key: Key) -> bool {
+        let Self([first, second, third]) = self;
+        let part = match key.0 / 64 {
+            0 => first,
+            1 => second,
+            _ => third,
+        };
+        part & key.bit() != 0
+    }
+}
+
 /// Whether two names are the same bytes: `==` is not for constants.
 const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
     while let ([a, one_rest @ ..], [b, other_rest @ ..]) = (one, other) {

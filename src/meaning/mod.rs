@@ -5,7 +5,7 @@ mod key;
 mod reader;
 mod row;
 
-pub(crate) use key::{Key, Known};
+pub(crate) use key::{Key, KeySet, Known};
 pub(crate) use reader::Reader;
 pub(crate) use row::{Entries, Entry, Field, Form, Mark, Row, Signature};
 pub(crate) use row::{all, begins, entries, has, is, key, lacks};

@@ -61,7 +61,6 @@ impl<'a> Reader<'a> {
                 Field::PrivateSlots => fill(&mut status.private_slots, || number::number(value)),
                 Field::TimeLimit => fill(&mut status.time_limit, || entry.form.time_limit(value)),
                 Field::TimeLeft => fill(&mut status.time_left, || seconds(value)),
-                Field::Mutators => self.add_mutators(&mut status.mutators, value),
                 Field::ScoreLimit => fill(&mut status.score_limit, || number::integer(value)),
                 Field::ModName | Field::Ignored | Field::Own(_) => {}
                 Field::SideName(_) | Field::SideScore(_) => {}
@@ -135,17 +134,6 @@ impl<'a> Reader<'a> {
     /// A text of the reply.
     pub(crate) fn text(&self, raw: &[u8]) -> Text {
         Text::part(self.bytes, raw, self.style)
-    }
-
-    /// Adds the names of a list. A list of none is not an unknown one.
-    fn add_mutators(&self, field: &mut Option<Vec<Text>>, list: &[u8]) {
-        let mutators = field.get_or_insert_default();
-        let names = list.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-        for name in names {
-            if !name.is_empty() && !name.eq_ignore_ascii_case(b"none") {
-                mutators.push(self.text(name));
-            }
-        }
     }
 
     fn fill_text(&self, field: &mut Option<Text>, value: &[u8]) {

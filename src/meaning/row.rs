@@ -1,6 +1,6 @@
 //! A row: how the keys of one engine are recognised, and what they mean.
 
-use super::key::{Key, Known, Traits};
+use super::key::{Key, KeySet, Known, Traits};
 use crate::model::Style;
 use crate::text::number;
 
@@ -42,8 +42,16 @@ impl Row {
     /// All keys with a meaning: of two keys of a field, the preferred one comes first.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &'static Entry> + use<> {
         let own = self.own;
-        let usual = self.usual.iter().filter(move |entry| !own.has(entry.key));
+        let usual = self
+            .usual
+            .iter()
+            .filter(move |entry| !own.keys.has(entry.key));
         own.list.iter().chain(usual)
+    }
+
+    /// These keys and those of the row.
+    pub(crate) const fn add_keys(&self, keys: KeySet) -> KeySet {
+        add_keys(add_keys(keys, self.own.list), self.usual)
     }
 
     /// The meaning of a key.
@@ -58,7 +66,8 @@ impl Row {
 
     /// Whether this is a name of the game itself.
     pub(crate) fn is_base(&self, name: &[u8]) -> bool {
-        self.base.iter().any(|base| base.as_bytes() == name)
+        let mut base = self.base.iter();
+        base.any(|base| base.as_bytes().eq_ignore_ascii_case(name))
     }
 }
 
@@ -66,29 +75,23 @@ impl Row {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entries {
     list: &'static [Entry],
-    /// The [`Key::bit`]s of the keys.
-    keys: u64,
+    keys: KeySet,
 }
 
 /// Keys in their order of preference.
 pub(crate) const fn entries(list: &'static [Entry]) -> Entries {
-    let mut keys = 0;
-    let mut rest = list;
-    while let [entry, others @ ..] = rest {
-        keys |= entry.key.bit();
-        rest = others;
+    Entries {
+        list,
+        keys: add_keys(KeySet::EMPTY, list),
     }
-    Entries { list, keys }
 }
 
-impl Entries {
-    /// No keys.
-    pub(crate) const NONE: Self = entries(&[]);
-
-    fn has(&self, key: Key) -> bool {
-        // Most keys already differ in their bits.
-        self.keys & key.bit() != 0 && self.list.iter().any(|entry| entry.key == key)
+const fn add_keys(mut keys: KeySet, mut list: &[Entry]) -> KeySet {
+    while let [entry, rest @ ..] = list {
+        keys = keys.with(entry.key);
+        list = rest;
     }
+    keys
 }
 
 /// A key and its meaning: a field of the status, and the form of the value.
@@ -125,8 +128,6 @@ pub(crate) enum Field {
     Game,
     ModName,
     GameType,
-    /// Names that commas separate. The key can be repeated.
-    Mutators,
     Version,
     /// The number that the value begins with.
     ProtocolVersion,

@@ -17,8 +17,9 @@
 use super::asked::Asked;
 use super::reassembly::{Body, Progress, has_repeats};
 use super::rows::{Row, RowFields};
-use crate::gamespy1::engines::{Known, Profile};
+use crate::gamespy1::engines::Family;
 use crate::gamespy1::wire::{Fields, RowKey};
+use crate::meaning::Known;
 use crate::model::completeness::{Completeness, Part};
 use crate::text::number;
 
@@ -157,9 +158,6 @@ fn has_column(row: &Row<'_>, column: &[u8]) -> bool {
 
 /// Whether this family of games leaves out columns with a value of 0.
 fn leaves_out_columns(fields: Fields<'_>) -> bool {
-    let mut known = Known::new();
-    for (key, value) in fields.pairs() {
-        known.insert(key, value);
-    }
-    Profile::of(&known, false).players.absent_score.is_some()
+    let known: Known<'_> = fields.pairs().collect();
+    Family::of(&known, false).absent_score.is_some()
 }

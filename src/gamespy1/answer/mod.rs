@@ -6,10 +6,11 @@ pub(super) use self::asked::Asked;
 use self::reassembly::{Body, Reassembly};
 pub use self::rows::Row;
 use self::rows::{RowFields, Rows};
-use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS};
+use super::engines::{ECHO_KEYS, Family, REGIONS, is_known_key};
 use super::wire::{Fields, RowKey, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
+use crate::meaning::{Key, Known};
 use crate::model::{Completeness, ServerStatus, Verification};
 use crate::text::number;
 
@@ -176,7 +177,7 @@ impl Answer {
     fn echo_by_text(&self) -> Option<(&[u8], &[u8])> {
         let text = self.asked.echo.as_deref()?;
         let is_echo = |(key, value): &(&[u8], &[u8])| {
-            *value == text && RowKey::parse(key).is_none() && Key::find(key).is_none()
+            *value == text && RowKey::parse(key).is_none() && !is_known_key(key)
         };
         self.fields().pairs().filter(is_echo).last()
     }
@@ -194,11 +195,7 @@ impl Answer {
     /// # Ok::<(), queryport::ParseError>(())
     /// ```
     pub fn region(&self) -> Option<&'static str> {
-        let mut known = Known::new();
-        for (key, value) in self.rules() {
-            known.insert(key, value);
-        }
-        region_of(&known)
+        region_of(&self.rules().collect())
     }
 
     pub(crate) const fn asked(&self) -> &Asked {
@@ -218,9 +215,9 @@ fn is_echo_key(key: &[u8]) -> bool {
 
 /// The part of the world in the rule `location` of a status. See [`Answer::region`].
 pub fn region(status: &ServerStatus) -> Option<&'static str> {
-    let mut known = Known::new();
+    let mut known = Known::default();
     if let Some(game) = &status.game {
-        known.insert(Key::GameName.as_str().as_bytes(), game.raw());
+        known.insert(b"gamename", game.raw());
     }
     for (key, value) in &status.rules {
         known.insert(key.raw(), value.raw());
@@ -229,9 +226,9 @@ pub fn region(status: &ServerStatus) -> Option<&'static str> {
 }
 
 fn region_of(known: &Known<'_>) -> Option<&'static str> {
-    let number: usize = known.get(Key::Location).and_then(number::number)?;
-    let profile = Profile::of(known, false);
-    if !profile.has_regions {
+    let location = known.get(const { Key::new("location") })?;
+    let number: usize = number::number(location)?;
+    if !Family::of(known, false).has_regions {
         return None;
     }
     REGIONS.get(number).copied()

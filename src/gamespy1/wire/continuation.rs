@@ -21,7 +21,7 @@ use nom::Parser;
 use nom::combinator::recognize;
 
 use super::token::{RowKey, begins_like_key, token, tokens};
-use crate::gamespy1::engines::Key;
+use crate::gamespy1::engines::is_known_key;
 use crate::grammar::{Parsed, malformed};
 
 /// The maximum number of texts that are searched for the next key of a row.
@@ -93,7 +93,7 @@ fn next_row_key<'a>(row: RowKey<'_>, input: &'a [u8]) -> Option<NextRowKey<'a>> 
                     input: rest,
                 });
             }
-            None if Key::find(text).is_some() => return None,
+            None if is_known_key(text) => return None,
             _ => rest = after,
         }
     }
@@ -130,7 +130,7 @@ fn misplaced(input: &[u8]) -> Parsed<'_, ()> {
 
 /// Whether a text is a key that the model knows, or a known key of a row.
 fn is_known(text: &[u8]) -> bool {
-    RowKey::parse(text).map_or_else(|| Key::find(text).is_some(), |row| row.is_known())
+    RowKey::parse(text).map_or_else(|| is_known_key(text), |row| row.is_known())
 }
 
 #[cfg(test)]

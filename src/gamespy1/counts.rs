@@ -1,0 +1,44 @@
+//! The numbers of players and of bots.
+
+use super::engines::EVERYONE_IF_BOTS;
+use crate::meaning::{Field, Reader};
+use crate::model::{Player, listed_bots};
+
+/// The numbers of players and of bots.
+pub(super) struct PlayerCounts {
+    /// Everyone, bots included.
+    pub(super) players: Option<u32>,
+    pub(super) bots: Option<u32>,
+}
+
+impl PlayerCounts {
+    /// The counts in a reply with these keys and rows of players.
+    ///
+    /// Bots are known if a key counts them, or if every row is marked as a bot or a person.
+    pub(super) fn read(reader: &Reader<'_>, listed: &[Player]) -> Self {
+        let counted: Option<u32> = reader.number(Field::Players);
+        let everyone: Option<u32> = reader.number(EVERYONE_IF_BOTS);
+        if let (Some(people), Some(everyone)) = (counted, everyone) {
+            let bots = everyone.saturating_sub(people);
+            return Self {
+                players: people.checked_add(bots),
+                bots: Some(bots),
+            };
+        }
+        let rows = u32::try_from(listed.len()).unwrap_or(u32::MAX);
+        let has_all_rows = counted.is_none_or(|counted| rows >= counted);
+        let marked = if has_all_rows {
+            listed_bots(listed)
+        } else {
+            None
+        };
+        let bot_rows = marked.unwrap_or_default();
+        let people_rows = rows.saturating_sub(bot_rows);
+        // UT99 counts people only, but can list bots as well.
+        let counts_people = bot_rows > 0 && counted == Some(people_rows);
+        Self {
+            players: if counts_people { Some(rows) } else { counted },
+            bots: reader.bot_count(None).or(marked),
+        }
+    }
+}
