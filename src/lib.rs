@@ -138,7 +138,7 @@
 //! | 4 | `guide`, `net` | documentation; sockets, clock, entropy, host names |
 //! | 3 | `games`, `inspect`, `lan`, `lists`, `serve`, `status_query` | the four protocols in one interface; games by name; lists of servers; answering |
 //! | 2 | `gamespy1`, `gamespy4`, `quake3`, `ut2004` | the protocols |
-//! | 1 | `model`, `options`, `protocol`, `reply`, `scan`, `service`, `session` | the normalised status; conversations, retries, deadlines, scans |
+//! | 1 | `meaning`, `model`, `options`, `protocol`, `reply`, `scan`, `service`, `session` | what keys mean; the normalised status; conversations, retries, deadlines, scans |
 //! | 0 | `address`, `bucket`, `error`, `game_key`, `grammar`, `limits`, `secret`, `sketch`, `text`, `time`, `token` | what the layers above share |
 //!
 //! Every protocol has the same items:
@@ -274,7 +274,6 @@ mod inspect;
 mod lan;
 mod limits;
 pub mod lists;
-#[allow(dead_code)]
 mod meaning;
 pub mod model;
 #[cfg(any(feature = "blocking", feature = "tokio"))]

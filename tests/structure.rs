@@ -78,10 +78,12 @@ fn only_the_tables_name_engines_and_games() {
     let games = queryport::games::Game::all();
     let games = games.flat_map(|game| [Some(game.name), game.gamename]);
     let mut names: BTreeSet<String> = games.flatten().map(words).collect();
-    // The listings of the rows have the names of the engines in brackets.
-    for (_, text) in texts_below("tests/engines", &["txt"]) {
-        let titles = text.lines().filter(|line| line.starts_with('['));
-        names.extend(titles.map(words));
+    let mut tables = texts_below("src", &["rs"]);
+    tables.retain(|(file, _)| file.ends_with("engines.rs"));
+    for (_, text) in &tables {
+        let lines = text.lines().map(str::trim);
+        let engines = lines.filter_map(|line| line.strip_prefix("name: "));
+        names.extend(engines.map(words));
     }
     let others = ["keys", "other engines", "unknown"];
     names.retain(|name| name.trim().len() >= 4 && !others.contains(&name.trim()));
@@ -108,7 +110,7 @@ fn only_the_tables_name_engines_and_games() {
 
 /// The words of a text, each with spaces around it.
 fn words(text: &str) -> String {
-    let text = text.trim_matches(['[', ']']).to_lowercase();
+    let text = text.to_lowercase();
     format!(" {} ", text.replace(|c: char| !c.is_alphanumeric(), " "))
 }
 

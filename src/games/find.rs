@@ -9,11 +9,11 @@ use super::table::TABLE;
 use crate::game_key::GameKey;
 use crate::limits::Limits;
 use crate::lists::{Cod4xList, GameSpy1List, GameSpy2List, ListRequest, Quake3List, Ut2004List};
+use crate::meaning::Known;
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::quake3;
-use crate::quake3::engines::Profile;
-use crate::quake3::keys::Known;
+use crate::quake3::engines::Engine;
 
 /// The minimum likeness of a suggestion (Jaro-Winkler, 0 to 1).
 const LIKE: f64 = 0.8;
@@ -240,10 +240,10 @@ impl Game {
     /// The same games without those of other engines, which may use the same number and port.
     fn on_engine(
         protocol: Protocol,
-        engine: Option<&'static Profile>,
+        engine: Option<&'static Engine>,
     ) -> impl Iterator<Item = &'static Self> {
         let games = Self::of_protocol(protocol);
-        games.filter(move |game| engine.is_none() || game.profile == engine)
+        games.filter(move |game| engine.is_none() || game.engine == engine)
     }
 
     fn answers_in(&self, protocol: Protocol) -> bool {
@@ -281,7 +281,7 @@ fn identifying_number(status: &ServerStatus) -> Option<i32> {
 }
 
 /// The engine of Quake 3's family that the keys of a status identify.
-fn engine(status: &ServerStatus) -> Option<&'static Profile> {
+fn engine(status: &ServerStatus) -> Option<&'static Engine> {
     let number = status.protocol_version.map(|number| number.to_string());
     let mut known = Known::default();
     for (key, value) in &status.rules {
@@ -290,7 +290,7 @@ fn engine(status: &ServerStatus) -> Option<&'static Profile> {
     if let Some(number) = &number {
         known.insert(b"protocol", number.as_bytes());
     }
-    Profile::of_unknown_family(&known)
+    Engine::of_unknown_family(&known)
 }
 
 impl Mark {
@@ -478,11 +478,11 @@ mod tests {
     /// game.
     #[test]
     fn each_mark_is_in_one_place() {
-        for profile in Profile::all() {
-            let Some(id) = profile.game else { continue };
+        for engine in Engine::all() {
+            let Some(id) = engine.game else { continue };
             let game = Game::find(id).unwrap();
-            assert_eq!(game.id, id, "{}", profile.name);
-            let is_own = game.profile == Some(profile);
+            assert_eq!(game.id, id, "{}", engine.row.name);
+            let is_own = game.engine == Some(engine);
             let has_marks = is_own && !game.marks.is_empty() && !matches!(id, "q3a" | "openarena");
             assert!(!has_marks, "{id} repeats the marks of its engine");
         }

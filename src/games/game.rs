@@ -2,7 +2,7 @@
 
 use crate::options::Dialect;
 use crate::protocol::Protocol;
-use crate::quake3::engines::Profile;
+use crate::quake3::engines::Engine;
 
 /// A game with its protocol, ports and list servers. See [`Game::find`] and [`Game::all`].
 ///
@@ -53,7 +53,7 @@ pub struct Game {
     /// Servers that list its servers.
     pub masters: &'static [MasterAddress],
     /// The engine of its servers, in Quake 3's protocol.
-    pub(crate) profile: Option<&'static Profile>,
+    pub(crate) engine: Option<&'static Engine>,
     /// Marks that only this game's answers have.
     pub(crate) marks: &'static [Mark],
     /// The ports of further servers on the same host.

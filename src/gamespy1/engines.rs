@@ -205,7 +205,10 @@ static MEDAL_OF_HONOR: Family = Family {
         own: entries(&[MINUTES, key("minplayers", EVERYONE_IF_BOTS)]),
         ..USUAL_FAMILY.row
     },
-    own_keys: &[all(&[has("rankedserver")]), all(&[has("realism"), has("pure")])],
+    own_keys: &[
+        all(&[has("rankedserver")]),
+        all(&[has("realism"), has("pure")]),
+    ],
     ..USUAL_FAMILY
 };
 

@@ -254,7 +254,11 @@ impl<'a> RowReader<'a> {
                 score: keys.number(meaning::Field::SideScore(side)),
             }),
             present: if family.has_stale_rows { counted } else { None },
-            absent_score: if is_complete { family.absent_score } else { None },
+            absent_score: if is_complete {
+                family.absent_score
+            } else {
+                None
+            },
             left: Vec::new(),
             extras: ExtrasBuilder::new(keys.bytes, CHARSET, parts.field_count),
         }

@@ -203,6 +203,12 @@ impl Key {
         panic!("NAMES lacks this key");
     }
 
+    /// The name, in lower case.
+    #[cfg(feature = "serve")]
+    pub(crate) fn name(self) -> &'static str {
+        NAMES.get(usize::from(self.0)).copied().unwrap_or_default()
+    }
+
     /// The key with this name, in any ASCII case.
     #[inline]
     pub(crate) fn find(name: &[u8]) -> Option<Self> {
@@ -370,6 +376,12 @@ impl<'a> Known<'a> {
     /// Whether the reply has the key.
     pub(crate) fn has(&self, key: Key) -> bool {
         self.get(key).is_some()
+    }
+
+    /// The first value of these keys that is not empty. The preferred key comes first.
+    pub(crate) fn first_filled(&self, keys: &[Key]) -> Option<&'a [u8]> {
+        let mut values = keys.iter().filter_map(|key| self.get(*key));
+        values.find(|value| !value.is_empty())
     }
 
     /// The traits of the reply.

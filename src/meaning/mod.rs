@@ -7,5 +7,5 @@ mod row;
 
 pub(crate) use key::{Key, KeySet, Known};
 pub(crate) use reader::Reader;
-pub(crate) use row::{Entries, Entry, Field, Form, Mark, Row, Signature};
-pub(crate) use row::{all, begins, entries, has, is, key, lacks};
+pub(crate) use row::{Entry, Field, Form, Mark, Row, Signature};
+pub(crate) use row::{all, begins, entries, has, is, key, lacks, number};

@@ -161,9 +161,7 @@ impl Form {
         }
         match self {
             Self::ZeroIs(word) if is_word(value, word) => Some(b"0"),
-            Self::NoneIs(word) if is_word(value, word) => None,
             Self::Part(part) => Some(part(value)).filter(|part| !part.is_empty()),
-            Self::Beside(key) if !known.has(key) => None,
             Self::Unless(key, words) => {
                 let other = known.get(key).unwrap_or_default();
                 let is_met = words.iter().any(|word| is_word(other, word));

@@ -2,7 +2,7 @@
 
 use super::key::{Key, KeySet, Known, Traits};
 use crate::model::Style;
-use crate::text::number;
+use crate::text::number::leading;
 
 /// An engine, or a family of engines with the same keys.
 ///
@@ -177,14 +177,10 @@ pub(crate) enum Form {
     TextIsYes,
     /// Bit 0 of a number.
     LowestBit,
-    /// This text means that there is no value.
-    NoneIs(&'static str),
     /// This text means 0.
     ZeroIs(&'static str),
     /// This part of the value.
     Part(fn(&[u8]) -> &[u8]),
-    /// Counts only if the reply has this key too.
-    Beside(Key),
     /// Counts only if this key has none of these values, which are compared in any ASCII case.
     Unless(Key, &'static [&'static str]),
 }
@@ -211,7 +207,7 @@ pub(crate) const fn all(marks: &'static [Mark]) -> Signature {
 impl Signature {
     /// Whether a reply with these values has all marks.
     #[inline]
-    fn fits(&self, known: &Known<'_>) -> bool {
+    pub(crate) fn fits(&self, known: &Known<'_>) -> bool {
         known.traits().include(self.traits) && self.has_all_marks(known)
     }
 
@@ -258,6 +254,11 @@ pub(crate) const fn begins(name: &str, text: &'static str) -> Mark {
     Mark::Begins(Key::new(name), text)
 }
 
+/// The number that the value of this key begins with is in this range.
+pub(crate) const fn number(name: &str, first: u32, last: u32) -> Mark {
+    Mark::Number(Key::new(name), first, last)
+}
+
 impl Mark {
     /// The traits of every reply that has the mark.
     const fn traits(self) -> Traits {
@@ -278,11 +279,11 @@ impl Mark {
             Self::Is(key, text) => value(key).eq_ignore_ascii_case(text.as_bytes()),
             Self::Begins(key, text) => begins_with(value(key), text),
             Self::Number(key, first, last) => {
-                number::leading(value(key)).is_some_and(|number| (first..=last).contains(&number))
+                leading(value(key)).is_some_and(|number| (first..=last).contains(&number))
             }
             Self::NumberWithLetters(key) => {
                 let last = value(key).last();
-                last.is_some_and(u8::is_ascii_alphabetic) && number::leading(value(key)).is_some()
+                last.is_some_and(u8::is_ascii_alphabetic) && leading(value(key)).is_some()
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use bytes::Bytes;
 
-use super::engines::{Profile, QUAKE_WORLD};
-use super::keys::Known;
+use super::engines::{Engine, QUAKE_WORLD};
 use super::reassembly::{Added, Parts};
 use super::wire::player::{PlayerLine, is_other_line};
 use super::wire::response::{Layout, Response};
 use super::wire::siblings::Family;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
+use crate::meaning::{Field, Known, Reader};
 use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::options::Detail;
 use crate::text::number::number;
@@ -227,11 +227,12 @@ impl Answer {
             return false;
         }
         let known: Known<'_> = self.rules().collect();
-        let profile = Profile::of_reply(self.family(), &known);
-        if !profile.limits.may_cut_after(length) {
+        let engine = Engine::of_reply(self.family(), &known);
+        if !engine.limits.may_cut_after(length) {
             return false;
         }
-        let slots: Option<usize> = known.first_filled(profile.slots).and_then(number);
+        let slots: Option<usize> =
+            Reader::new(&engine.row, &known, self.raw()).number(Field::MaxPlayers);
         slots.is_none_or(|slots| listed < slots)
     }
 

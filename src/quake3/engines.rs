@@ -1,24 +1,20 @@
 //! The engines of the Quake 3 family: one row for each, with everything in which they differ.
 //!
-//! A row is a copy of one other row with its own differences, and takes nothing from a third. [`DEFAULT`] is for servers that no mark
-//! identifies: it reads every key, and removes only the colour codes that all known engines have.
+//! A row is a copy of one other row with its own differences. [`DEFAULT`] is for servers that no
+//! mark identifies: it reads every key, and removes only the colour codes that all known engines
+//! have.
 
-use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
-
-use super::keys::{Key, Known};
 use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS};
+use crate::meaning::{Entry, Field, Form, Key, Known, Mark, Row};
+use crate::meaning::{all, begins, entries, has, is, key, lacks, number};
 use crate::model::{Charset, Colours, Style};
 use crate::options::Detail;
-use crate::text::number;
 
 /// The known properties of one engine.
 #[derive(Debug)]
-pub(crate) struct Profile {
-    /// The engine's name, for people.
-    #[allow(dead_code, reason = "it names the row in tests")]
-    pub(crate) name: &'static str,
-    /// A reply that fits one of these is the engine's.
-    pub(crate) signatures: &'static [Signature],
+pub(crate) struct Engine {
+    /// The keys, and the style of texts.
+    pub(crate) row: Row,
     /// The id of the engine's own game; `None` if others run on it too.
     #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
     pub(crate) game: Option<&'static str>,
@@ -26,32 +22,14 @@ pub(crate) struct Profile {
     pub(crate) family: Family,
     /// The lengths at which a status has no space for another player line.
     pub(crate) limits: TextLimits,
-    /// The character set of texts.
-    pub(crate) charset: Charset,
-    /// The colour codes of texts.
-    pub(crate) colours: Colours,
-    /// The name of the server.
-    pub(crate) server_name: &'static [Key],
-    pub(crate) map: &'static [Key],
-    pub(crate) version: &'static [Key],
-    /// The game and its modification.
+    /// The names of the game and its modification.
     pub(crate) names: Names,
-    /// The type of match in words.
-    pub(crate) match_words: &'static [Key],
-    /// The number of the type of match.
-    pub(crate) match_number: &'static [Key],
-    /// The number of player slots.
-    pub(crate) slots: &'static [Key],
-    /// The limit of points, for every type of match.
-    pub(crate) score_limit: &'static [Key],
     /// The meaning of the key `clients`.
     pub(crate) clients: Clients,
-    /// The number of bots.
-    pub(crate) bots: &'static [Key],
     /// The replies that have no number of bots if it is 0.
     pub(crate) bots_left_out_if_none: Replies,
-    /// Whether a password is needed.
-    pub(crate) password: Password,
+    /// The replies that have no key of a password if the server has none.
+    pub(crate) password_left_out: Replies,
     /// Which slots an `infoResponse` counts as `sv_maxclients`.
     pub(crate) info_slots: InfoSlots,
     /// Whether a ping of 0 is a bot's, and only a bot's.
@@ -63,17 +41,15 @@ pub(crate) struct Profile {
     /// The values of `gamename` with which [`Self::matches`] are the game's own; empty if they
     /// always are.
     pub(crate) stock: &'static [&'static str],
-    /// Folders of the game itself, which are not modifications.
-    pub(crate) base_folders: &'static [&'static str],
-    /// The sources of the row's facts.
-    #[allow(dead_code, reason = "it is for readers")]
-    pub(crate) source: &'static str,
 }
 
-impl PartialEq for Profile {
-    /// Rows have names of their own.
+/// The type of match in words, and its number.
+pub(crate) const MATCH_WORDS: Field = Field::Own(0);
+pub(crate) const MATCH_NUMBER: Field = Field::Own(1);
+
+impl PartialEq for Engine {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        self.row == other.row
     }
 }
 
@@ -113,145 +89,6 @@ impl TextLimits {
     }
 }
 
-/// A set of marks. A reply that has all of them is the engine's.
-#[derive(Clone, Copy)]
-pub(crate) struct Signature {
-    marks: &'static [Mark],
-    /// The traits of every reply that has these marks.
-    traits: Traits,
-}
-
-/// Shows the marks. The traits follow from them.
-impl std::fmt::Debug for Signature {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.marks.fmt(f)
-    }
-}
-
-/// The signature of these marks.
-const fn all(marks: &'static [Mark]) -> Signature {
-    let mut traits = Traits::NONE;
-    let mut rest = marks;
-    while let [mark, others @ ..] = rest {
-        traits = traits.with(Traits::of_mark(*mark));
-        rest = others;
-    }
-    Signature { marks, traits }
-}
-
-impl Signature {
-    /// Whether a reply with these values has all marks.
-    #[inline(never)]
-    fn fits(&self, known: &Known<'_>) -> bool {
-        self.marks.iter().all(|mark| mark.fits(known))
-    }
-}
-
-/// The traits of a reply that marks look at, as two filters. Different keys can share a bit, and so
-/// can different letters: a trait that a filter lacks is not there, one that it has may be.
-#[derive(Debug, Clone, Copy)]
-struct Traits {
-    /// The [`Key::filter_bit`]s of the keys.
-    keys: u32,
-    /// The [`letter_bit`]s of the values that marks compare with a text.
-    letters: u32,
-}
-
-/// The keys whose values are compared with a text.
-const TEXT_KEYS: [Key; 7] = [
-    Key::Version,
-    Key::Gamename,
-    Key::ComGamename,
-    Key::Game,
-    Key::FsGame,
-    Key::ShortVersion,
-    Key::StarVersion,
-];
-
-impl Traits {
-    const NONE: Self = Self {
-        keys: 0,
-        letters: 0,
-    };
-
-    fn of_reply(known: &Known<'_>) -> Self {
-        let mut traits = Self {
-            keys: known.filter(),
-            letters: 0,
-        };
-        for key in TEXT_KEYS {
-            if let Some(value) = known.get(key) {
-                traits.letters |= letter_bit(key, value);
-            }
-        }
-        traits
-    }
-
-    const fn of_mark(mark: Mark) -> Self {
-        match mark {
-            Has(key) => Self::of_key(key),
-            Is(key, text) | Begins(key, text) => Self {
-                letters: letter_bit(key, text.as_bytes()),
-                ..Self::of_key(key)
-            },
-            Number(..) | NumberWithLetters => Self::of_key(Key::Protocol),
-            Lacks(_) => Self::NONE,
-        }
-    }
-
-    const fn of_key(key: Key) -> Self {
-        Self {
-            keys: key.filter_bit(),
-            letters: 0,
-        }
-    }
-
-    /// These traits and the others.
-    const fn with(self, other: Self) -> Self {
-        Self {
-            keys: self.keys | other.keys,
-            letters: self.letters | other.letters,
-        }
-    }
-
-    /// Whether a reply with these traits can have all marks with those.
-    #[inline]
-    const fn include(self, marks: Self) -> bool {
-        let missing_keys = marks.keys & !self.keys;
-        let missing_letters = marks.letters & !self.letters;
-        missing_keys == 0 && missing_letters == 0
-    }
-}
-
-/// The bit of the first letter of a value, the same in both cases. A letter has another bit in the
-/// value of another key.
-const fn letter_bit(key: Key, value: &[u8]) -> u32 {
-    let [first, ..] = value else {
-        return 0;
-    };
-    let letter = *first & 0x1F;
-    let shift = letter.wrapping_add(key as u8);
-    // The shift counts modulo 32.
-    1_u32.wrapping_shl(shift as u32)
-}
-
-/// A condition on the keys of a reply. Values are compared without regard to ASCII case.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Mark {
-    /// The reply has the key.
-    Has(Key),
-    /// The reply does not have the key.
-    Lacks(Key),
-    /// The value is this text.
-    Is(Key, &'static str),
-    /// The value begins with this text.
-    Begins(Key, &'static str),
-    /// The protocol number is in this range.
-    Number(u32, u32),
-    /// Letters follow the protocol number.
-    NumberWithLetters,
-}
-
 /// The meaning of the key `clients`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clients {
@@ -283,28 +120,6 @@ impl Replies {
             Self::Status => matches!(detail, Detail::Full),
             Self::All => true,
         }
-    }
-}
-
-/// How a reply shows whether a password is needed.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Password {
-    pub(crate) keys: &'static [Key],
-    /// The replies that have no such key if the server has no password.
-    pub(crate) left_out_if_none: Replies,
-    /// Whether bit 0 of the value shows that players need a password; other bits are for
-    /// spectators.
-    pub(crate) is_bit_field: bool,
-}
-
-impl Password {
-    /// Whether players need a password, by the value of a key.
-    pub(crate) fn is_needed(&self, value: &[u8]) -> Option<bool> {
-        if self.is_bit_field {
-            let bits: u32 = number::number(value)?;
-            return Some(bits & 1 == 1);
-        }
-        number::boolean(value)
     }
 }
 
@@ -352,19 +167,14 @@ pub(crate) enum Limit {
     StockKey(Key),
 }
 
-impl Profile {
-    /// The style of the engine's texts.
-    pub(crate) const fn style(&self) -> Style {
-        Style::new(self.charset, self.colours)
-    }
-
+impl Engine {
     /// The engine of a reply in this form and with these keys.
     pub(crate) fn of_reply(family: Family, known: &Known<'_>) -> &'static Self {
         let fitting = match family {
             Family::Quake3 => first_fitting(ALL.iter(), known),
             Family::Quake2 | Family::QuakeWorld => {
-                let profiles = SIBLINGS.iter().filter(|profile| profile.family == family);
-                first_fitting(profiles, known)
+                let engines = SIBLINGS.iter().filter(|engine| engine.family == family);
+                first_fitting(engines, known)
             }
         };
         fitting.unwrap_or_else(|| Self::of_family(family))
@@ -393,19 +203,13 @@ impl Profile {
 
     /// The type of match with this number.
     pub(crate) fn match_of(&self, number: &[u8]) -> Option<&'static Match> {
-        let number: u32 = number::number(number)?;
+        let number: u32 = crate::text::number::number(number)?;
         self.matches.iter().find(|known| known.number == number)
     }
 
     /// Whether the number of slots in a reply counts private ones.
     pub(crate) fn counts_private_slots(&self, detail: Detail) -> bool {
         detail == Detail::Full || self.info_slots == InfoSlots::All
-    }
-
-    /// Whether a folder is the game's own, not a modification.
-    pub(crate) fn is_base_folder(&self, folder: &[u8]) -> bool {
-        let mut folders = self.base_folders.iter();
-        folders.any(|base| base.as_bytes() == folder)
     }
 
     /// Whether [`Self::matches`] are those of a server with this `gamename`.
@@ -418,99 +222,130 @@ impl Profile {
     }
 }
 
-/// The first row with a signature that a reply with these values has. Traits are compared before
-/// values, because most signatures already differ in them.
+/// The first engine with a signature that a reply with these values has.
 fn first_fitting(
-    profiles: impl Iterator<Item = &'static Profile>,
+    mut engines: impl Iterator<Item = &'static Engine>,
     known: &Known<'_>,
-) -> Option<&'static Profile> {
-    let traits = Traits::of_reply(known);
-    for profile in profiles {
-        for signature in profile.signatures {
-            if traits.include(signature.traits) && signature.fits(known) {
-                return Some(profile);
-            }
-        }
-    }
-    None
+) -> Option<&'static Engine> {
+    engines.find(|engine| engine.row.fits(known))
 }
 
-impl Mark {
-    fn fits(self, known: &Known<'_>) -> bool {
-        let number = || number::leading(known.get(Key::Protocol)?);
-        match self {
-            Self::Has(key) => known.has(key),
-            Self::Lacks(key) => !known.has(key),
-            Self::Is(key, text) => known
-                .get(key)
-                .is_some_and(|value| value.len() == text.len() && begins_with(value, text)),
-            Self::Begins(key, text) => known.get(key).is_some_and(|value| begins_with(value, text)),
-            Self::Number(first, last) => {
-                number().is_some_and(|number| (first..=last).contains(&number))
-            }
-            Self::NumberWithLetters => {
-                let last = known.get(Key::Protocol).and_then(<[u8]>::last);
-                last.is_some_and(u8::is_ascii_alphabetic) && number().is_some()
-            }
-        }
-    }
-}
+/// The keys of Quake 3 and the games made from it.
+const USUAL: &[Entry] = &[
+    key("sv_hostname", Field::Name),
+    key("hostname", Field::Name),
+    key("mapname", Field::Map),
+    key("version", Field::Version),
+    key("shortversion", Field::Version),
+    key("gameversion", Field::Version),
+    key("gamever", Field::Version),
+    key("protocol", Field::ProtocolVersion),
+    key("com_protocol", Field::ProtocolVersion),
+    key("g_gametypestring", MATCH_WORDS),
+    key("gametypestring", MATCH_WORDS),
+    key("g_gametype", MATCH_NUMBER),
+    key("gametype", MATCH_NUMBER),
+    key("sv_maxclients", Field::MaxPlayers),
+    key("sv_privateclients", Field::PrivateSlots),
+    key("scorelimit", Field::ScoreLimit),
+    key("timelimit", Field::TimeLimit),
+    key("dedicated", Field::Dedicated),
+    key("sv_punkbuster", Field::AntiCheat),
+    key("punkbuster", Field::AntiCheat),
+    key("pb", Field::AntiCheat),
+    key("sv_nxac", Field::AntiCheat),
+    key("bots", Field::BotCount),
+    key("g_humanplayers", Field::Humans),
+    key("humans", Field::Humans),
+    key("g_needpass", Field::Password),
+    key("needpass", Field::Password),
+    key("pswrd", Field::Password),
+    key("password", Field::Password),
+    key("isprivate", Field::Password),
+];
 
-/// Whether a value begins with a text, without regard to ASCII case. Texts with the same first
-/// letter mostly differ at the end, so that is compared first.
-fn begins_with(value: &[u8], text: &str) -> bool {
-    let Some(begin) = value.get(..text.len()) else {
-        return false;
-    };
-    let mut pairs = begin.iter().zip(text.as_bytes()).rev();
-    pairs.all(|(byte, other)| byte.eq_ignore_ascii_case(other))
+/// The keys of Quake 2 and the games made from it.
+const QUAKE2_USUAL: &[Entry] = &[
+    key("hostname", Field::Name),
+    key("mapname", Field::Map),
+    key("version", Field::Version),
+    key("shortversion", Field::Version),
+    key("gameversion", Field::Version),
+    key("gamever", Field::Version),
+    key("protocol", Field::ProtocolVersion),
+    key("com_protocol", Field::ProtocolVersion),
+    key("g_gametypestring", MATCH_WORDS),
+    key("gametypestring", MATCH_WORDS),
+    key("g_gametype", MATCH_NUMBER),
+    key("gametype", MATCH_NUMBER),
+    key("maxclients", Field::MaxPlayers),
+    key("sv_privateclients", Field::PrivateSlots),
+    key("fraglimit", Field::ScoreLimit),
+    key("timelimit", Field::TimeLimit),
+    key("dedicated", Field::Dedicated),
+    key("sv_punkbuster", Field::AntiCheat),
+    key("punkbuster", Field::AntiCheat),
+    key("pb", Field::AntiCheat),
+    key("sv_nxac", Field::AntiCheat),
+    key("bots", Field::BotCount),
+    key("g_humanplayers", Field::Humans),
+    key("humans", Field::Humans),
+    key("needpass", Field::Password).with(Form::LowestBit),
+];
+
+/// The keys of QuakeWorld.
+const QUAKE_WORLD_USUAL: &[Entry] = &[
+    key("hostname", Field::Name),
+    key("map", Field::Map),
+    key("*version", Field::Version),
+    key("protocol", Field::ProtocolVersion),
+    key("com_protocol", Field::ProtocolVersion),
+    key("mode", MATCH_WORDS),
+    key("g_gametype", MATCH_NUMBER),
+    key("gametype", MATCH_NUMBER),
+    key("maxclients", Field::MaxPlayers),
+    key("sv_privateclients", Field::PrivateSlots),
+    key("fraglimit", Field::ScoreLimit),
+    key("timelimit", Field::TimeLimit),
+    key("dedicated", Field::Dedicated),
+    key("sv_punkbuster", Field::AntiCheat),
+    key("punkbuster", Field::AntiCheat),
+    key("pb", Field::AntiCheat),
+    key("sv_nxac", Field::AntiCheat),
+    key("bots", Field::BotCount),
+    key("g_humanplayers", Field::Humans),
+    key("humans", Field::Humans),
+    key("needpass", Field::Password).with(Form::LowestBit),
+];
+
+const fn style(colours: Colours) -> Style {
+    Style::new(Charset::Utf8OrWindows1252, colours)
 }
 
 /// A server that no mark identifies.
-pub(crate) const DEFAULT: Profile = Profile {
-    name: "unknown",
-    signatures: &[],
+pub(crate) const DEFAULT: Engine = Engine {
+    row: Row {
+        name: "unknown",
+        signatures: &[],
+        base: &[
+            "baseq3", "baseoa", "basewsw", "basewf", "data", "id1", "main", "etmain",
+        ],
+        style: Style::new(Charset::Utf8OrWindows1252, Colours::CaretBasic),
+        own: entries(&[]),
+        usual: USUAL,
+    },
     game: None,
     family: Family::Quake3,
     limits: UNKNOWN_LIMITS,
-    charset: Charset::Utf8OrWindows1252,
-    colours: Colours::CaretBasic,
-    server_name: &[Key::SvHostname, Key::Hostname],
-    map: &[Key::Mapname],
-    version: &[
-        Key::Version,
-        Key::ShortVersion,
-        Key::GameVersion,
-        Key::Gamever,
-    ],
     names: Names::GameAndModification,
-    match_words: &[Key::GGametypeString, Key::GametypeString],
-    match_number: &[Key::GGametype, Key::Gametype],
-    slots: &[Key::SvMaxclients],
-    score_limit: &[Key::ScoreLimit],
     clients: Clients::Everyone,
-    bots: &[Key::Bots],
     bots_left_out_if_none: Replies::None,
-    password: Password {
-        keys: &[
-            Key::GNeedpass,
-            Key::Needpass,
-            Key::Pswrd,
-            Key::Password,
-            Key::IsPrivate,
-        ],
-        left_out_if_none: Replies::None,
-        is_bit_field: false,
-    },
+    password_left_out: Replies::None,
     info_slots: InfoSlots::Public,
     bots_have_no_ping: false,
     bot_prefix: None,
     matches: &[],
     stock: &[],
-    base_folders: &[
-        "baseq3", "baseoa", "basewsw", "basewf", "data", "id1", "main", "etmain",
-    ],
-    source: "",
 };
 
 /// The length that a status of Quake3e does not reach: 1,396 bytes less those of the word (ec-/Quake3e,
@@ -538,7 +373,7 @@ const fn free_for_all(number: u32, name: &'static str) -> Match {
     Match {
         number,
         name,
-        limit: Limit::Key(Key::FragLimit),
+        limit: Limit::Key(Key::new("fraglimit")),
         has_teams: false,
     }
 }
@@ -565,7 +400,7 @@ const fn duel(number: u32, name: &'static str) -> Match {
     Match {
         number,
         name,
-        limit: Limit::Key(Key::DuelFragLimit),
+        limit: Limit::Key(Key::new("duel_fraglimit")),
         has_teams: false,
     }
 }
@@ -591,37 +426,32 @@ pub(crate) struct TeamKeys {
 pub(crate) const RED_AND_BLUE: [TeamKeys; 2] = [
     TeamKeys {
         id: 1,
-        scores: &[Key::Redscore, Key::ScoreRed],
-        names: &[Key::TeamNameRed, Key::NameRed, Key::Redteam],
+        scores: &[Key::new("redscore"), Key::new("score_red")],
+        names: &[
+            Key::new("g_teamnamered"),
+            Key::new("g_namered"),
+            Key::new("g_redteam"),
+        ],
     },
     TeamKeys {
         id: 2,
-        scores: &[Key::Bluescore, Key::ScoreBlue],
-        names: &[Key::TeamNameBlue, Key::NameBlue, Key::Blueteam],
+        scores: &[Key::new("bluescore"), Key::new("score_blue")],
+        names: &[
+            Key::new("g_teamnameblue"),
+            Key::new("g_nameblue"),
+            Key::new("g_blueteam"),
+        ],
     },
 ];
 
-const FRAGS: Limit = Limit::Key(Key::FragLimit);
-const CAPTURES: Limit = Limit::Key(Key::CaptureLimit);
-const STOCK_CAPTURES: Limit = Limit::StockKey(Key::CaptureLimit);
-const STOCK_FRAGS: Limit = Limit::StockKey(Key::FragLimit);
-const SCORE: Limit = Limit::Key(Key::ScoreLimit);
-
-// Keys that are the same in every row.
-
-/// The number of the network protocol.
-pub(crate) const PROTOCOL: &[Key] = &[Key::Protocol, Key::ComProtocol];
-pub(crate) const PRIVATE_SLOTS: &[Key] = &[Key::PrivateClients];
-/// The number of people, which some servers write instead of the number of bots.
-pub(crate) const PEOPLE: &[Key] = &[Key::GHumanPlayers, Key::Humans];
-/// The limit of time, in minutes.
-pub(crate) const TIME_LIMIT: &[Key] = &[Key::TimeLimit];
-pub(crate) const DEDICATED: &[Key] = &[Key::Dedicated];
-/// Any of them may be on.
-pub(crate) const ANTI_CHEAT: &[Key] = &[Key::SvPunkbuster, Key::Punkbuster, Key::Pb, Key::NxAc];
+const FRAGS: Limit = Limit::Key(Key::new("fraglimit"));
+const CAPTURES: Limit = Limit::Key(Key::new("capturelimit"));
+const STOCK_CAPTURES: Limit = Limit::StockKey(Key::new("capturelimit"));
+const STOCK_FRAGS: Limit = Limit::StockKey(Key::new("fraglimit"));
+const SCORE: Limit = Limit::Key(Key::new("scorelimit"));
 
 /// Every engine, the most specific marks first.
-pub(crate) static ALL: [Profile; 43] = [
+pub(crate) static ALL: [Engine; 43] = [
     URBAN_TERROR,
     URBAN_TERROR_ELSEWHERE,
     IW4X,
@@ -669,7 +499,7 @@ pub(crate) static ALL: [Profile; 43] = [
 
 /// Quake 2, QuakeWorld and the games made from them. The form of a reply identifies the family, its
 /// keys the engine.
-pub(crate) static SIBLINGS: [Profile; 6] = [
+pub(crate) static SIBLINGS: [Engine; 6] = [
     ALIEN_ARENA,
     QUAKE2,
     QTV,
@@ -678,56 +508,54 @@ pub(crate) static SIBLINGS: [Profile; 6] = [
     QUAKE_WORLD,
 ];
 
-/// The bits of `needpass`, which servers of Quake 2 always send.
-const NEEDPASS: Password = Password {
-    keys: &[Key::Needpass],
-    left_out_if_none: Replies::None,
-    is_bit_field: true,
-};
-/// The same of servers that send it only if there is a password.
-const NEEDPASS_IF_ANY: Password = Password {
-    left_out_if_none: Replies::All,
-    ..NEEDPASS
-};
-
 /// Quake II, Kingpin and others made from its source. Nothing in a reply names the game.
-pub(crate) const QUAKE2: Profile = Profile {
-    name: "Quake 2",
+/// (id-Software/Quake-2 server/sv_main.c; yquake2/yquake2 src/game/g_main.c; skullernet/q2pro
+/// src/server/main.c).
+pub(crate) const QUAKE2: Engine = Engine {
+    row: Row {
+        name: "Quake 2",
+        base: &["baseq2", "main"],
+        style: Style::new(Charset::Quake, Colours::None),
+        usual: QUAKE2_USUAL,
+        ..DEFAULT.row
+    },
     family: Family::Quake2,
     limits: TextLimits {
         lengths: &[MAX_STATUS],
         piece: QUAKE3_LINE,
     },
-    charset: Charset::Quake,
-    colours: Colours::None,
-    server_name: &[Key::Hostname],
-    names: Names::Modification(&[Key::Gamename, Key::Game, Key::Gamedir]),
-    slots: &[Key::Maxclients],
-    score_limit: &[Key::FragLimit],
-    password: NEEDPASS,
-    base_folders: &["baseq2", "main"],
-    source: "id-Software/Quake-2 server/sv_main.c; yquake2/yquake2 src/game/g_main.c; skullernet/q2pro src/server/main.c",
+    names: Names::Modification(&[Key::new("gamename"), Key::new("game"), Key::new("gamedir")]),
     ..DEFAULT
 };
 
 /// Alien Arena.
-pub(crate) const ALIEN_ARENA: Profile = Profile {
-    name: "Alien Arena",
-    signatures: &[all(&[Has(Key::GTeamgame)])],
+/// (alienarena/alienarena source/server/sv_main.c).
+pub(crate) const ALIEN_ARENA: Engine = Engine {
+    row: Row {
+        name: "Alien Arena",
+        signatures: &[all(&[has("g_teamgame")])],
+        base: &["arena", "data1", "baseq2"],
+        style: Style::new(Charset::Quake, Colours::Caret),
+        ..QUAKE2.row
+    },
     game: Some("alienarena"),
     limits: TextLimits {
         lengths: &[2784],
         piece: QUAKE3_LINE,
     },
-    colours: Colours::Caret,
-    base_folders: &["arena", "data1", "baseq2"],
-    source: "alienarena/alienarena source/server/sv_main.c",
     ..QUAKE2
 };
 
 /// QuakeWorld: MVDSV and id's own server.
-pub(crate) const QUAKE_WORLD: Profile = Profile {
-    name: "QuakeWorld",
+/// (QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c).
+pub(crate) const QUAKE_WORLD: Engine = Engine {
+    row: Row {
+        name: "QuakeWorld",
+        base: &["qw", "id1"],
+        style: Style::new(Charset::Quake, Colours::None),
+        usual: QUAKE_WORLD_USUAL,
+        ..DEFAULT.row
+    },
     family: Family::QuakeWorld,
     // Of a datagram: the text goes on in the next one. id's server has the second limit
     // (id-Software/Quake, QW/server/sv_send.c).
@@ -735,49 +563,48 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
         lengths: &[MAX_PART, 8000],
         piece: MAX_PIECE,
     },
-    charset: Charset::Quake,
-    colours: Colours::None,
-    server_name: &[Key::Hostname],
-    map: &[Key::Map],
-    version: &[Key::StarVersion],
-    names: Names::Modification(&[Key::StarGamedir]),
-    match_words: &[Key::Mode],
-    slots: &[Key::Maxclients],
-    score_limit: &[Key::FragLimit],
-    password: NEEDPASS_IF_ANY,
-    base_folders: &["qw", "id1"],
-    source: "QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c",
+    names: Names::Modification(&[Key::new("*gamedir")]),
+    password_left_out: Replies::All,
     ..DEFAULT
 };
 
 /// FTE's QuakeWorld server, which lists bots under a mark of their own.
-pub(crate) const FTE_QUAKE_WORLD: Profile = Profile {
-    name: "FTE as QuakeWorld",
-    signatures: &[all(&[Begins(Key::StarVersion, "FTE")])],
+/// (fte-team/fteqw engine/server/sv_main.c, engine/client/m_master.c).
+pub(crate) const FTE_QUAKE_WORLD: Engine = Engine {
+    row: Row {
+        name: "FTE as QuakeWorld",
+        signatures: &[all(&[begins("*version", "FTE")])],
+        style: Style::new(Charset::Quake, Colours::Fte),
+        ..QUAKE_WORLD.row
+    },
     game: Some("quake"),
-    colours: Colours::Fte,
     bot_prefix: Some("BOT:"),
-    source: "fte-team/fteqw engine/server/sv_main.c, engine/client/m_master.c",
     ..QUAKE_WORLD
 };
 
 /// QTV, which shows games of other QuakeWorld servers.
-pub(crate) const QTV: Profile = Profile {
-    name: "QTV",
-    signatures: &[all(&[Begins(Key::StarVersion, "QTV")])],
+/// (QW-Group/qtv src/qtv.h).
+pub(crate) const QTV: Engine = Engine {
+    row: Row {
+        name: "QTV",
+        signatures: &[all(&[begins("*version", "QTV")])],
+        ..QUAKE_WORLD.row
+    },
     game: Some("qtv"),
-    password: NEEDPASS,
-    source: "QW-Group/qtv src/qtv.h",
+    password_left_out: Replies::None,
     ..QUAKE_WORLD
 };
 
 /// qwfwd, a proxy between clients and QuakeWorld servers.
-pub(crate) const QWFWD: Profile = Profile {
-    name: "qwfwd",
-    signatures: &[all(&[Begins(Key::StarVersion, "qwfwd")])],
+/// (QW-Group/qwfwd src/qwfwd.h).
+pub(crate) const QWFWD: Engine = Engine {
+    row: Row {
+        name: "qwfwd",
+        signatures: &[all(&[begins("*version", "qwfwd")])],
+        ..QUAKE_WORLD.row
+    },
     game: Some("qwfwd"),
-    password: NEEDPASS,
-    source: "QW-Group/qwfwd src/qwfwd.h",
+    password_left_out: Replies::None,
     ..QUAKE_WORLD
 };
 
@@ -794,72 +621,88 @@ const QUAKE3_MATCHES: &[Match] = &[
 ];
 
 /// id's Quake III Arena 1.32.
-pub(crate) const QUAKE3: Profile = Profile {
-    name: "Quake III Arena",
-    signatures: &[all(&[Begins(Key::Version, "Q3 1.")])],
+/// (id-Software/Quake-III-Arena code/server/sv_main.c, code/game/q_shared.h, g_cmds.c).
+pub(crate) const QUAKE3: Engine = Engine {
+    row: Row {
+        name: "Quake III Arena",
+        signatures: &[all(&[begins("version", "Q3 1.")])],
+        base: &["baseq3", "baseoa"],
+        style: style(Colours::Caret),
+        ..DEFAULT.row
+    },
     game: Some("q3a"),
     limits: TextLimits::NONE,
-    colours: Colours::Caret,
     matches: QUAKE3_MATCHES,
     stock: &["Quake3Arena", "baseq3", "missionpack", "baseoa"],
-    base_folders: &["baseq3", "baseoa"],
-    source: "id-Software/Quake-III-Arena code/server/sv_main.c, code/game/q_shared.h, g_cmds.c",
     ..DEFAULT
 };
 
 /// Quake3e.
-pub(crate) const QUAKE3E: Profile = Profile {
-    name: "Quake3e",
-    signatures: &[all(&[Begins(Key::Version, "Q3 1.32e")])],
+/// (ec-/Quake3e code/server/sv_main.c, code/qcommon/q_shared.h).
+pub(crate) const QUAKE3E: Engine = Engine {
+    row: Row {
+        name: "Quake3e",
+        signatures: &[all(&[begins("version", "Q3 1.32e")])],
+        style: style(Colours::Caret),
+        ..QUAKE3.row
+    },
     limits: QUAKE3E_LIMITS,
-    colours: Colours::Caret,
-    source: "ec-/Quake3e code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
 };
 
 /// An `infoResponse` of id's engine or of Quake3e, which name no game.
-pub(crate) const UNNAMED_QUAKE3: Profile = Profile {
-    name: "Quake III Arena or Quake3e",
-    signatures: &[all(&[
-        Lacks(Key::Gamename),
-        Lacks(Key::Version),
-        Number(66, 68),
-        Has(Key::Hostname),
-    ])],
+/// (id-Software/Quake-III-Arena code/server/sv_main.c; ec-/Quake3e code/server/sv_main.c).
+pub(crate) const UNNAMED_QUAKE3: Engine = Engine {
+    row: Row {
+        name: "Quake III Arena or Quake3e",
+        signatures: &[all(&[
+            lacks("gamename"),
+            lacks("version"),
+            number("protocol", 66, 68),
+            has("hostname"),
+        ])],
+        style: style(Colours::Caret),
+        ..QUAKE3.row
+    },
     game: None,
     limits: UNKNOWN_LIMITS,
-    colours: Colours::Caret,
-    source: "id-Software/Quake-III-Arena code/server/sv_main.c; ec-/Quake3e code/server/sv_main.c",
     ..QUAKE3
 };
 
 /// ioquake3, and games on it that have no row of their own.
-pub(crate) const IOQUAKE3: Profile = Profile {
-    name: "ioquake3",
-    signatures: &[
-        all(&[Begins(Key::Version, "ioq3")]),
-        all(&[Is(Key::ComGamename, "Quake3Arena")]),
-        all(&[Is(Key::Gamename, "Quake3Arena")]),
-        all(&[Is(Key::Gamename, "baseq3")]),
-        all(&[Is(Key::Gamename, "missionpack")]),
-        all(&[Is(Key::Gamename, "baseoa")]),
-        all(&[Has(Key::Gamename), Has(Key::GHumanPlayers)]),
-    ],
+/// (ioquake/ioq3 code/server/sv_main.c, code/qcommon/q_shared.h).
+pub(crate) const IOQUAKE3: Engine = Engine {
+    row: Row {
+        name: "ioquake3",
+        signatures: &[
+            all(&[begins("version", "ioq3")]),
+            all(&[is("com_gamename", "Quake3Arena")]),
+            all(&[is("gamename", "Quake3Arena")]),
+            all(&[is("gamename", "baseq3")]),
+            all(&[is("gamename", "missionpack")]),
+            all(&[is("gamename", "baseoa")]),
+            all(&[has("gamename"), has("g_humanplayers")]),
+        ],
+        style: style(Colours::CaretAlphanumeric),
+        ..QUAKE3.row
+    },
     game: None,
-    colours: Colours::CaretAlphanumeric,
-    source: "ioquake/ioq3 code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
 };
 
 /// OpenArena's own engine.
-pub(crate) const OPEN_ARENA: Profile = Profile {
-    name: "OpenArena",
-    signatures: &[
-        all(&[Begins(Key::Version, "ioq3+oa")]),
-        all(&[Is(Key::Game, "baseoa")]),
-    ],
+/// (OpenArena/engine code/qcommon/q_shared.h; OpenArena/gamecode code/game/bg_public.h, g_main.c).
+pub(crate) const OPEN_ARENA: Engine = Engine {
+    row: Row {
+        name: "OpenArena",
+        signatures: &[
+            all(&[begins("version", "ioq3+oa")]),
+            all(&[is("game", "baseoa")]),
+        ],
+        style: style(Colours::OpenArena),
+        ..QUAKE3.row
+    },
     game: Some("openarena"),
-    colours: Colours::OpenArena,
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Tournament"),
@@ -882,25 +725,26 @@ pub(crate) const OPEN_ARENA: Profile = Profile {
             ..solo_match(13, "Possession")
         },
     ],
-    source: "OpenArena/engine code/qcommon/q_shared.h; \
-             OpenArena/gamecode code/game/bg_public.h, g_main.c",
     ..QUAKE3
 };
 
 /// Urban Terror.
-pub(crate) const URBAN_TERROR: Profile = Profile {
-    name: "Urban Terror",
-    signatures: &[
-        all(&[Begins(Key::Version, "ioQ3 1.35 urt")]),
-        all(&[Begins(Key::Version, "ioq3 1.35urt")]),
-    ],
+/// (FrozenSand/ioq3-for-UrbanTerror-4 code/server/sv_main.c, code/qcommon/q_shared.h; types of
+/// match as the plugin PowerAdmin of B3 names them).
+pub(crate) const URBAN_TERROR: Engine = Engine {
+    row: Row {
+        name: "Urban Terror",
+        signatures: &[
+            all(&[begins("version", "ioQ3 1.35 urt")]),
+            all(&[begins("version", "ioq3 1.35urt")]),
+        ],
+        base: &["q3ut4", "q3ut3", "q3ut2"],
+        style: style(Colours::CaretDigit),
+        ..DEFAULT.row
+    },
     game: Some("urbanterror"),
     limits: TextLimits::NONE,
-    colours: Colours::CaretDigit,
-    password: Password {
-        left_out_if_none: Replies::Info,
-        ..DEFAULT.password
-    },
+    password_left_out: Replies::Info,
     matches: &[
         free_for_all(0, "Free For All"),
         solo_match(1, "Last Man Standing"),
@@ -914,23 +758,23 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
         team_match(10, "Freeze Tag", Limit::None),
         solo_match(11, "Gun Game"),
     ],
-    base_folders: &["q3ut4", "q3ut3", "q3ut2"],
-    source: "FrozenSand/ioq3-for-UrbanTerror-4 code/server/sv_main.c, code/qcommon/q_shared.h; \
-             types of match as the plugin PowerAdmin of B3 names them",
     ..DEFAULT
 };
 
 /// Urban Terror on another engine, which may be Quake3e.
-pub(crate) const URBAN_TERROR_ELSEWHERE: Profile = Profile {
-    name: "Urban Terror on another engine",
-    signatures: &[
-        all(&[Begins(Key::Gamename, "q3ut")]),
-        all(&[Begins(Key::Gamename, "q3urt")]),
-        all(&[Begins(Key::Game, "q3ut")]),
-        all(&[Begins(Key::Game, "q3urt")]),
-    ],
+/// (senposage/Quake3e-urt code/qcommon/q_shared.h).
+pub(crate) const URBAN_TERROR_ELSEWHERE: Engine = Engine {
+    row: Row {
+        name: "Urban Terror on another engine",
+        signatures: &[
+            all(&[begins("gamename", "q3ut")]),
+            all(&[begins("gamename", "q3urt")]),
+            all(&[begins("game", "q3ut")]),
+            all(&[begins("game", "q3urt")]),
+        ],
+        ..URBAN_TERROR.row
+    },
     limits: UNKNOWN_LIMITS,
-    source: "senposage/Quake3e-urt code/qcommon/q_shared.h",
     ..URBAN_TERROR
 };
 
@@ -943,31 +787,37 @@ const WOLFENSTEIN_MATCHES: &[Match] = &[
 ];
 
 /// Return to Castle Wolfenstein 1.41.
-pub(crate) const RTCW: Profile = Profile {
-    name: "Return to Castle Wolfenstein",
-    signatures: &[
-        all(&[Begins(Key::Version, "Wolf ")]),
-        all(&[Is(Key::Gamename, "wolfmp")]),
-    ],
+/// (id-Software/RTCW-MP src/server/sv_main.c, src/game/q_shared.h).
+pub(crate) const RTCW: Engine = Engine {
+    row: Row {
+        name: "Return to Castle Wolfenstein",
+        signatures: &[
+            all(&[begins("version", "Wolf ")]),
+            all(&[is("gamename", "wolfmp")]),
+        ],
+        base: &["main"],
+        style: style(Colours::Caret),
+        ..DEFAULT.row
+    },
     game: Some("rtcw"),
     limits: TextLimits::NONE,
-    colours: Colours::Caret,
     matches: WOLFENSTEIN_MATCHES,
-    base_folders: &["main"],
-    source: "id-Software/RTCW-MP src/server/sv_main.c, src/game/q_shared.h",
     ..DEFAULT
 };
 
 /// iortcw.
-pub(crate) const IORTCW: Profile = Profile {
-    name: "iortcw",
-    signatures: &[
-        all(&[Begins(Key::Version, "iortcw")]),
-        all(&[Is(Key::ComGamename, "wolfmp")]),
-        all(&[Is(Key::Gamename, "wolfmp"), Has(Key::GHumanPlayers)]),
-    ],
-    colours: Colours::CaretAlphanumeric,
-    source: "iortcw/iortcw MP/code/server/sv_main.c, MP/code/qcommon/q_shared.c, bg_public.h",
+/// (iortcw/iortcw MP/code/server/sv_main.c, MP/code/qcommon/q_shared.c, bg_public.h).
+pub(crate) const IORTCW: Engine = Engine {
+    row: Row {
+        name: "iortcw",
+        signatures: &[
+            all(&[begins("version", "iortcw")]),
+            all(&[is("com_gamename", "wolfmp")]),
+            all(&[is("gamename", "wolfmp"), has("g_humanplayers")]),
+        ],
+        style: style(Colours::CaretAlphanumeric),
+        ..RTCW.row
+    },
     ..RTCW
 };
 
@@ -981,60 +831,76 @@ const ENEMY_TERRITORY_MATCHES: &[Match] = &[
 ];
 
 /// Wolfenstein: Enemy Territory 2.60.
-pub(crate) const ENEMY_TERRITORY: Profile = Profile {
-    name: "Enemy Territory",
-    signatures: &[
-        all(&[Begins(Key::Version, "ET ")]),
-        all(&[Is(Key::Gamename, "et")]),
-        all(&[Is(Key::Gamename, "etmain")]),
-    ],
+/// (id-Software/Enemy-Territory src/server/sv_main.c, src/game/q_shared.h, bg_public.h;
+/// etlegacy/etlegacy src/game/g_etbot_interface.cpp).
+pub(crate) const ENEMY_TERRITORY: Engine = Engine {
+    row: Row {
+        name: "Enemy Territory",
+        signatures: &[
+            all(&[begins("version", "ET ")]),
+            all(&[is("gamename", "et")]),
+            all(&[is("gamename", "etmain")]),
+        ],
+        base: &["etmain"],
+        style: style(Colours::EnemyTerritory),
+        own: entries(&[key("omnibot_playing", Field::BotCount)]),
+        ..DEFAULT.row
+    },
     game: Some("wet"),
     limits: TextLimits::NONE,
-    colours: Colours::EnemyTerritory,
-    bots: &[Key::OmnibotPlaying, Key::Bots],
     matches: ENEMY_TERRITORY_MATCHES,
-    base_folders: &["etmain"],
-    source: "id-Software/Enemy-Territory src/server/sv_main.c, src/game/q_shared.h, bg_public.h; \
-             etlegacy/etlegacy src/game/g_etbot_interface.cpp",
     ..DEFAULT
 };
 
 /// ETe, made from Quake3e.
-pub(crate) const ETE: Profile = Profile {
-    name: "ETe",
-    signatures: &[all(&[Begins(Key::Version, "ET 2.60e")])],
+/// (etfdevs/ETe src/server/sv_main.c, src/qcommon/q_shared.h).
+pub(crate) const ETE: Engine = Engine {
+    row: Row {
+        name: "ETe",
+        signatures: &[all(&[begins("version", "ET 2.60e")])],
+        ..ENEMY_TERRITORY.row
+    },
     limits: QUAKE3E_LIMITS,
-    source: "etfdevs/ETe src/server/sv_main.c, src/qcommon/q_shared.h",
     ..ENEMY_TERRITORY
 };
 
 /// ET: Legacy.
-pub(crate) const ET_LEGACY: Profile = Profile {
-    name: "ET: Legacy",
-    signatures: &[all(&[Begins(Key::Version, "ET Legacy")])],
+/// (etlegacy/etlegacy src/server/sv_main.c, src/qcommon/q_shared.h, src/game/bg_public.h).
+pub(crate) const ET_LEGACY: Engine = Engine {
+    row: Row {
+        name: "ET: Legacy",
+        signatures: &[all(&[begins("version", "ET Legacy")])],
+        style: style(Colours::EtLegacy),
+        ..ENEMY_TERRITORY.row
+    },
     game: Some("etlegacy"),
-    colours: Colours::EtLegacy,
-    source: "etlegacy/etlegacy src/server/sv_main.c, src/qcommon/q_shared.h, src/game/bg_public.h",
     ..ENEMY_TERRITORY
 };
 
 /// Smokin' Guns.
-pub(crate) const SMOKIN_GUNS: Profile = Profile {
-    name: "Smokin' Guns",
-    signatures: &[
-        all(&[Begins(Key::Version, "Smokin' Guns")]),
-        all(&[Is(Key::Gamename, "smokinguns")]),
-        all(&[Is(Key::ComGamename, "smokinguns")]),
-    ],
+/// (smokin-guns/SmokinGuns code/qcommon/q_shared.h, code/game/bg_public.h, g_main.c).
+pub(crate) const SMOKIN_GUNS: Engine = Engine {
+    row: Row {
+        name: "Smokin' Guns",
+        signatures: &[
+            all(&[begins("version", "Smokin' Guns")]),
+            all(&[is("gamename", "smokinguns")]),
+            all(&[is("com_gamename", "smokinguns")]),
+        ],
+        base: &["smokinguns"],
+        style: style(Colours::EnemyTerritory),
+        own: entries(&[
+            // Its servers send all limits, whatever the type of match (g_main.c).
+            key("scorelimit", Field::Ignored),
+        ]),
+        ..DEFAULT.row
+    },
     game: Some("smokinguns"),
     limits: TextLimits::NONE,
-    colours: Colours::EnemyTerritory,
-    // Its servers send all limits, whatever the type of match (g_main.c).
-    score_limit: &[],
     matches: &[
         free_for_all(0, "Free For All"),
         Match {
-            limit: Limit::Key(Key::DuelLimit),
+            limit: Limit::Key(Key::new("duellimit")),
             ..solo_match(1, "Duel")
         },
         solo_match(2, "Single Player"),
@@ -1042,23 +908,29 @@ pub(crate) const SMOKIN_GUNS: Profile = Profile {
         team_match(4, "Round Teamplay", SCORE),
         team_match(5, "Bank Robbery", SCORE),
     ],
-    base_folders: &["smokinguns"],
-    source: "smokin-guns/SmokinGuns code/qcommon/q_shared.h, code/game/bg_public.h, g_main.c",
     ..DEFAULT
 };
 
 /// World of Padman.
-pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
-    name: "World of Padman",
-    signatures: &[
-        all(&[Begins(Key::Version, "wop")]),
-        all(&[Is(Key::Gamename, "WorldofPadman")]),
-        all(&[Is(Key::ComGamename, "WorldofPadman")]),
-    ],
+/// (PadWorld-Entertainment/worldofpadman code/qcommon/q_shared.c, code/game/bg_public.h, g_main.c).
+pub(crate) const WORLD_OF_PADMAN: Engine = Engine {
+    row: Row {
+        name: "World of Padman",
+        signatures: &[
+            all(&[begins("version", "wop")]),
+            all(&[is("gamename", "WorldofPadman")]),
+            all(&[is("com_gamename", "WorldofPadman")]),
+        ],
+        base: &["wop"],
+        style: style(Colours::CaretAlphanumeric),
+        own: entries(&[
+            key("pointlimit", Field::ScoreLimit),
+            key("scorelimit", Field::Ignored),
+        ]),
+        ..DEFAULT.row
+    },
     game: Some("wop"),
     limits: TextLimits::NONE,
-    colours: Colours::CaretAlphanumeric,
-    score_limit: &[Key::PointLimit],
     matches: &[
         solo_match(0, "Free For All"),
         solo_match(1, "Tournament"),
@@ -1073,38 +945,43 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
         team_match(10, "Team Spray", Limit::None),
         team_match(11, "Balloon", Limit::None),
     ],
-    base_folders: &["wop"],
-    source: "PadWorld-Entertainment/worldofpadman code/qcommon/q_shared.c, code/game/bg_public.h, \
-             g_main.c",
     ..DEFAULT
 };
 
 /// Spearmint.
-pub(crate) const SPEARMINT: Profile = Profile {
-    name: "Spearmint",
-    signatures: &[
-        all(&[Begins(Key::Version, "Spearmint")]),
-        all(&[Is(Key::Gamename, "Spearmint")]),
-        all(&[Is(Key::ComGamename, "Spearmint")]),
-    ],
+/// (clover-moe/spearmint code/server/sv_main.c, code/qcommon/q_shared.h).
+pub(crate) const SPEARMINT: Engine = Engine {
+    row: Row {
+        name: "Spearmint",
+        signatures: &[
+            all(&[begins("version", "Spearmint")]),
+            all(&[is("gamename", "Spearmint")]),
+            all(&[is("com_gamename", "Spearmint")]),
+        ],
+        ..DEFAULT.row
+    },
     game: Some("spearmint"),
     limits: TextLimits::NONE,
-    source: "clover-moe/spearmint code/server/sv_main.c, code/qcommon/q_shared.h",
     ..DEFAULT
 };
 
 /// Jedi Outcast 1.04.
-pub(crate) const JEDI_OUTCAST: Profile = Profile {
-    name: "Jedi Outcast 1.04",
-    signatures: &[
-        all(&[Begins(Key::Version, "JK2MP")]),
-        all(&[Has(Key::Jk2mv)]),
-        all(&[Has(Key::TrueJedi), Number(16, 16)]),
-        all(&[Has(Key::JediVmerc), Number(16, 16)]),
-    ],
+/// (mvdevs/jk2mv src/qcommon/q_shared.h, src/server/sv_main.cpp).
+pub(crate) const JEDI_OUTCAST: Engine = Engine {
+    row: Row {
+        name: "Jedi Outcast 1.04",
+        signatures: &[
+            all(&[begins("version", "JK2MP")]),
+            all(&[has("jk2mv")]),
+            all(&[has("truejedi"), number("protocol", 16, 16)]),
+            all(&[has("g_jedivmerc"), number("protocol", 16, 16)]),
+        ],
+        base: &["base", "basejk"],
+        style: style(Colours::CaretBasic),
+        ..DEFAULT.row
+    },
     game: Some("swjk2jo"),
     limits: TextLimits::NONE,
-    colours: Colours::CaretBasic,
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Holocron FFA"),
@@ -1115,37 +992,43 @@ pub(crate) const JEDI_OUTCAST: Profile = Profile {
         team_match(7, "Capture the Flag", CAPTURES),
         team_match(8, "Capture the Ysalamiri", CAPTURES),
     ],
-    base_folders: &["base", "basejk"],
-    source: "mvdevs/jk2mv src/qcommon/q_shared.h, src/server/sv_main.cpp",
     ..DEFAULT
 };
 
 /// Jedi Outcast 1.02 and 1.03.
-pub(crate) const JEDI_OUTCAST_102: Profile = Profile {
-    name: "Jedi Outcast 1.02",
-    signatures: &[
-        all(&[Begins(Key::Version, "JK2MP: v1.02")]),
-        all(&[Begins(Key::Version, "JK2MP: v1.03")]),
-        all(&[Has(Key::Jk2mv), Number(15, 15)]),
-        all(&[Has(Key::TrueJedi), Number(15, 15)]),
-        all(&[Has(Key::JediVmerc), Number(15, 15)]),
-    ],
-    colours: Colours::Caret,
+pub(crate) const JEDI_OUTCAST_102: Engine = Engine {
+    row: Row {
+        name: "Jedi Outcast 1.02",
+        signatures: &[
+            all(&[begins("version", "JK2MP: v1.02")]),
+            all(&[begins("version", "JK2MP: v1.03")]),
+            all(&[has("jk2mv"), number("protocol", 15, 15)]),
+            all(&[has("truejedi"), number("protocol", 15, 15)]),
+            all(&[has("g_jedivmerc"), number("protocol", 15, 15)]),
+        ],
+        style: style(Colours::Caret),
+        ..JEDI_OUTCAST.row
+    },
     ..JEDI_OUTCAST
 };
 
 /// Jedi Academy.
-pub(crate) const JEDI_ACADEMY: Profile = Profile {
-    name: "Jedi Academy",
-    signatures: &[
-        all(&[Begins(Key::Version, "JAmp")]),
-        all(&[Begins(Key::Version, "OpenJK")]),
-        all(&[Has(Key::TrueJedi)]),
-        all(&[Has(Key::JediVmerc)]),
-    ],
+/// (JACoders/OpenJK shared/qcommon/q_color.h, codemp/server/sv_main.cpp).
+pub(crate) const JEDI_ACADEMY: Engine = Engine {
+    row: Row {
+        name: "Jedi Academy",
+        signatures: &[
+            all(&[begins("version", "JAmp")]),
+            all(&[begins("version", "OpenJK")]),
+            all(&[has("truejedi")]),
+            all(&[has("g_jedivmerc")]),
+        ],
+        base: &["base", "basejka"],
+        style: style(Colours::CaretDigit),
+        ..DEFAULT.row
+    },
     game: Some("swjkja"),
     limits: TextLimits::NONE,
-    colours: Colours::CaretDigit,
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Holocron FFA"),
@@ -1158,41 +1041,48 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
         team_match(8, "Capture the Flag", CAPTURES),
         team_match(9, "Capture the Ysalamiri", CAPTURES),
     ],
-    base_folders: &["base", "basejka"],
-    source: "JACoders/OpenJK shared/qcommon/q_color.h, codemp/server/sv_main.cpp",
     ..DEFAULT
 };
 
 /// Soldier of Fortune II.
-pub(crate) const SOLDIER_OF_FORTUNE_2: Profile = Profile {
-    name: "Soldier of Fortune II",
-    signatures: &[
-        all(&[Begins(Key::Version, "SOF2MP")]),
-        all(&[Begins(Key::Gamename, "sof2")]),
-        all(&[Number(2001, 2004)]),
-    ],
+/// (ensiform/SOF2MPSDK code/game/q_shared.h; captured).
+pub(crate) const SOLDIER_OF_FORTUNE_2: Engine = Engine {
+    row: Row {
+        name: "Soldier of Fortune II",
+        signatures: &[
+            all(&[begins("version", "SOF2MP")]),
+            all(&[begins("gamename", "sof2")]),
+            all(&[number("protocol", 2001, 2004)]),
+        ],
+        base: &["base", "mp"],
+        style: style(Colours::Caret),
+        ..DEFAULT.row
+    },
     game: Some("sof2"),
     limits: TextLimits::NONE,
-    colours: Colours::Caret,
-    base_folders: &["base", "mp"],
-    source: "ensiform/SOF2MPSDK code/game/q_shared.h; captured",
     ..DEFAULT
 };
 
 /// Star Trek: Voyager – Elite Force.
-pub(crate) const ELITE_FORCE: Profile = Profile {
-    name: "Elite Force",
-    signatures: &[
-        all(&[Begins(Key::Version, "ST:V HM")]),
-        all(&[Begins(Key::Version, "ioST:V HM")]),
-        all(&[Begins(Key::Version, "cMod HM")]),
-        all(&[Begins(Key::Version, "Lilium Voyager HM")]),
-        all(&[Is(Key::Gamename, "EliteForce")]),
-        all(&[Is(Key::ComGamename, "EliteForce")]),
-    ],
+/// (Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c; UberGames/rpgxEF
+/// code/base_game/bg_public.h).
+pub(crate) const ELITE_FORCE: Engine = Engine {
+    row: Row {
+        name: "Elite Force",
+        signatures: &[
+            all(&[begins("version", "ST:V HM")]),
+            all(&[begins("version", "ioST:V HM")]),
+            all(&[begins("version", "cMod HM")]),
+            all(&[begins("version", "Lilium Voyager HM")]),
+            all(&[is("gamename", "EliteForce")]),
+            all(&[is("com_gamename", "EliteForce")]),
+        ],
+        base: &["baseef"],
+        style: style(Colours::CaretAlphanumeric),
+        ..DEFAULT.row
+    },
     game: Some("stvef"),
     limits: TextLimits::NONE,
-    colours: Colours::CaretAlphanumeric,
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Tournament"),
@@ -1200,21 +1090,24 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
         team_match(3, "Team Deathmatch", FRAGS),
         team_match(4, "Capture the Flag", CAPTURES),
     ],
-    base_folders: &["baseef"],
-    source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c; \
-             UberGames/rpgxEF code/base_game/bg_public.h",
     ..DEFAULT
 };
 
 /// Medal of Honor: Allied Assault, Spearhead, Breakthrough.
-pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
-    name: "Medal of Honor",
-    signatures: &[
-        all(&[Has(Key::GGametypeString)]),
-        all(&[Has(Key::GametypeString)]),
-    ],
+/// (openmoh/openmohaa code/server/sv_main.c, code/gamespy/sv_gamespy.c, code/qcommon/q_shared.h,
+/// bg_public.h).
+pub(crate) const MEDAL_OF_HONOR: Engine = Engine {
+    row: Row {
+        name: "Medal of Honor",
+        signatures: &[
+            all(&[has("g_gametypestring")]),
+            all(&[has("gametypestring")]),
+        ],
+        base: &["main", "mainta", "maintt"],
+        style: style(Colours::CaretAlphanumeric),
+        ..DEFAULT.row
+    },
     limits: TextLimits::NONE,
-    colours: Colours::CaretAlphanumeric,
     matches: &[
         free_for_all(1, "Free For All"),
         team_match(2, "Team Deathmatch", FRAGS),
@@ -1223,299 +1116,369 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
         team_match(5, "Tug of War", Limit::None),
         team_match(6, "Liberation", Limit::None),
     ],
-    base_folders: &["main", "mainta", "maintt"],
-    source: "openmoh/openmohaa code/server/sv_main.c, code/gamespy/sv_gamespy.c, \
-             code/qcommon/q_shared.h, bg_public.h",
     ..DEFAULT
 };
 
 /// Call of Duty.
-pub(crate) const COD1: Profile = Profile {
-    name: "Call of Duty",
-    signatures: &[
-        all(&[Has(Key::CodExtended)]),
-        all(&[Has(Key::Hw), Number(1, 5)]),
-        all(&[Begins(Key::Gamename, "Call of Duty")]),
-        all(&[Begins(Key::ShortVersion, "1."), Lacks(Key::GGametypeString)]),
-    ],
+/// (xtnded/codextended sv_main.c; captured).
+pub(crate) const COD1: Engine = Engine {
+    row: Row {
+        name: "Call of Duty",
+        signatures: &[
+            all(&[has("codextended")]),
+            all(&[has("hw"), number("protocol", 1, 5)]),
+            all(&[begins("gamename", "Call of Duty")]),
+            all(&[begins("shortversion", "1."), lacks("g_gametypestring")]),
+        ],
+        base: &["main", "uo"],
+        style: style(Colours::CaretDigit),
+        own: entries(&[
+            // Mods may set `g_needpass`; the engine sets `pswrd` (captured).
+            key("pswrd", Field::Password),
+        ]),
+        ..DEFAULT.row
+    },
     game: Some("cod"),
     limits: TextLimits::NONE,
     names: Names::GameAndFolder,
-    colours: Colours::CaretDigit,
-    // Mods may set `g_needpass`; the engine sets `pswrd` (captured).
-    password: Password {
-        keys: &[Key::Pswrd, Key::GNeedpass],
-        ..DEFAULT.password
-    },
-    base_folders: &["main", "uo"],
-    source: "xtnded/codextended sv_main.c; captured",
     ..DEFAULT
 };
 
 /// United Offensive.
-pub(crate) const UNITED_OFFENSIVE: Profile = Profile {
-    name: "United Offensive",
-    signatures: &[
-        all(&[Has(Key::Hw), Number(21, 22)]),
-        all(&[Begins(Key::Gamename, "CoD:")]),
-    ],
+/// (captured).
+pub(crate) const UNITED_OFFENSIVE: Engine = Engine {
+    row: Row {
+        name: "United Offensive",
+        signatures: &[
+            all(&[has("hw"), number("protocol", 21, 22)]),
+            all(&[begins("gamename", "CoD:")]),
+        ],
+        ..COD1.row
+    },
     game: Some("coduo"),
-    source: "captured",
     ..COD1
 };
 
 /// World at War.
-pub(crate) const WORLD_AT_WAR: Profile = Profile {
-    name: "World at War",
-    signatures: &[all(&[Begins(Key::Gamename, "Call of Duty: World at War")])],
+/// (captured).
+pub(crate) const WORLD_AT_WAR: Engine = Engine {
+    row: Row {
+        name: "World at War",
+        signatures: &[all(&[begins("gamename", "Call of Duty: World at War")])],
+        ..COD1.row
+    },
     game: Some("codwaw"),
-    source: "captured",
     ..COD1
 };
 
 /// Call of Duty 2.
-pub(crate) const COD2: Profile = Profile {
-    name: "Call of Duty 2",
-    signatures: &[
-        all(&[Is(Key::Gamename, "Call of Duty 2")]),
-        all(&[Has(Key::Hw), Number(115, 120)]),
-    ],
-    game: Some("cod2"),
-    colours: Colours::CallOfDuty2,
-    clients: Clients::LeftOutAtZero(&[Key::Protocol, Key::SvMaxclients, Key::Pure, Key::Hw]),
-    password: Password {
-        left_out_if_none: Replies::Info,
-        ..COD1.password
+/// (voron00/CoD2rev_Server src/server/sv_main_mp.cpp, src/universal/q_shared.cpp,
+/// src/qcommon/qcommon.h).
+pub(crate) const COD2: Engine = Engine {
+    row: Row {
+        name: "Call of Duty 2",
+        signatures: &[
+            all(&[is("gamename", "Call of Duty 2")]),
+            all(&[has("hw"), number("protocol", 115, 120)]),
+        ],
+        base: &["main"],
+        style: style(Colours::CallOfDuty2),
+        ..COD1.row
     },
-    base_folders: &["main"],
-    source: "voron00/CoD2rev_Server src/server/sv_main_mp.cpp, src/universal/q_shared.cpp, src/qcommon/qcommon.h",
+    game: Some("cod2"),
+    clients: Clients::LeftOutAtZero(&[
+        Key::new("protocol"),
+        Key::new("sv_maxclients"),
+        Key::new("pure"),
+        Key::new("hw"),
+    ]),
+    password_left_out: Replies::Info,
     ..COD1
 };
 
 /// Call of Duty 4.
-pub(crate) const COD4: Profile = Profile {
-    name: "Call of Duty 4",
-    signatures: &[all(&[Is(Key::Gamename, "Call of Duty 4")])],
+/// (captured; callofduty4x/CoD4x_Server src/sv_main.c).
+pub(crate) const COD4: Engine = Engine {
+    row: Row {
+        name: "Call of Duty 4",
+        signatures: &[all(&[is("gamename", "Call of Duty 4")])],
+        ..COD1.row
+    },
     game: Some("cod4mw"),
-    source: "captured; callofduty4x/CoD4x_Server src/sv_main.c",
     ..COD1
 };
 
 /// CoD4x.
-pub(crate) const COD4X: Profile = Profile {
-    name: "CoD4x",
-    signatures: &[
-        all(&[Begins(Key::Version, "CoD4 X")]),
-        all(&[Has(Key::Build), Begins(Key::ShortVersion, "x")]),
-    ],
-    game: Some("cod4mw"),
-    password: Password {
-        left_out_if_none: Replies::Status,
-        ..COD1.password
+/// (callofduty4x/CoD4x_Server src/sv_main.c).
+pub(crate) const COD4X: Engine = Engine {
+    row: Row {
+        name: "CoD4x",
+        signatures: &[
+            all(&[begins("version", "CoD4 X")]),
+            all(&[has("build"), begins("shortversion", "x")]),
+        ],
+        ..COD1.row
     },
-    source: "callofduty4x/CoD4x_Server src/sv_main.c",
+    game: Some("cod4mw"),
+    password_left_out: Replies::Status,
     ..COD1
 };
 
 /// An `infoResponse` of a Call of Duty whose protocol number does not identify the game.
-pub(crate) const COD_UNNAMED: Profile = Profile {
-    name: "Call of Duty of an unknown number",
-    signatures: &[all(&[Has(Key::Hw)])],
+/// (captured).
+pub(crate) const COD_UNNAMED: Engine = Engine {
+    row: Row {
+        name: "Call of Duty of an unknown number",
+        signatures: &[all(&[has("hw")])],
+        ..COD1.row
+    },
     game: None,
-    clients: Clients::LeftOutAtZero(&[Key::Protocol, Key::SvMaxclients, Key::Pure, Key::Hw]),
-    source: "captured",
+    clients: Clients::LeftOutAtZero(&[
+        Key::new("protocol"),
+        Key::new("sv_maxclients"),
+        Key::new("pure"),
+        Key::new("hw"),
+    ]),
     ..COD1
 };
 
 /// Modern Warfare 2 with IW4x.
-pub(crate) const IW4X: Profile = Profile {
-    name: "IW4x",
-    signatures: &[all(&[Is(Key::Gamename, "IW4")])],
+/// (iw4x/iw4x-client src/Components/Modules/Party.cpp, ServerInfo.cpp, TextRenderer.cpp,
+/// Dedicated.cpp).
+pub(crate) const IW4X: Engine = Engine {
+    row: Row {
+        name: "IW4x",
+        signatures: &[all(&[is("gamename", "IW4")])],
+        style: style(Colours::ModernWarfare2),
+        ..DEFAULT.row
+    },
     game: Some("codmw2"),
     limits: TextLimits::NONE,
-    colours: Colours::ModernWarfare2,
     clients: Clients::People,
     info_slots: InfoSlots::All,
-    source: "iw4x/iw4x-client src/Components/Modules/Party.cpp, ServerInfo.cpp, TextRenderer.cpp, \
-             Dedicated.cpp",
     ..DEFAULT
 };
 
 /// Modern Warfare 3: Plutonium, IW5M.
-pub(crate) const IW5: Profile = Profile {
-    name: "Modern Warfare 3",
-    signatures: &[
-        all(&[Is(Key::Gamename, "IW5")]),
-        all(&[Is(Key::Gamename, "PIW5")]),
-    ],
+/// (ahmad009/IW5M-1.9 Steam/GSServer.cpp).
+pub(crate) const IW5: Engine = Engine {
+    row: Row {
+        name: "Modern Warfare 3",
+        signatures: &[
+            all(&[is("gamename", "IW5")]),
+            all(&[is("gamename", "PIW5")]),
+        ],
+        ..DEFAULT.row
+    },
     game: Some("iw5"),
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
-    source: "ahmad009/IW5M-1.9 Steam/GSServer.cpp",
     ..DEFAULT
 };
 
 /// Ghosts with IW6x.
-pub(crate) const IW6X: Profile = Profile {
-    name: "IW6x",
-    signatures: &[all(&[Is(Key::Gamename, "IW6")])],
+/// (HeartbeatingForCenturies/iw6x-client src/client/component/party.cpp, colors.cpp; Ezz-lol/boiii-
+/// free getinfo.cpp).
+pub(crate) const IW6X: Engine = Engine {
+    row: Row {
+        name: "IW6x",
+        signatures: &[all(&[is("gamename", "IW6")])],
+        style: style(Colours::Ghosts),
+        ..DEFAULT.row
+    },
     game: Some("iw6x"),
     limits: TextLimits::NONE,
-    colours: Colours::Ghosts,
     info_slots: InfoSlots::All,
-    source: "HeartbeatingForCenturies/iw6x-client src/client/component/party.cpp, colors.cpp; \
-             Ezz-lol/boiii-free getinfo.cpp",
     ..DEFAULT
 };
 
 /// Advanced Warfare with S1x.
-pub(crate) const S1X: Profile = Profile {
-    name: "S1x",
-    signatures: &[all(&[Is(Key::Gamename, "S1")])],
+/// (HeartbeatingForCenturies/s1x-client src/client/component/party.cpp, rcon.cpp, colors.cpp).
+pub(crate) const S1X: Engine = Engine {
+    row: Row {
+        name: "S1x",
+        signatures: &[all(&[is("gamename", "S1")])],
+        style: style(Colours::AdvancedWarfare),
+        ..IW6X.row
+    },
     game: Some("s1x"),
-    colours: Colours::AdvancedWarfare,
-    source: "HeartbeatingForCenturies/s1x-client src/client/component/party.cpp, rcon.cpp, colors.cpp",
     ..IW6X
 };
 
 /// Modern Warfare Remastered with H1-Mod.
-pub(crate) const H1: Profile = Profile {
-    name: "H1-Mod",
-    signatures: &[all(&[Is(Key::Gamename, "H1")])],
+/// (auroramod/h1-mod src/client/component/party.cpp, rcon.cpp).
+pub(crate) const H1: Engine = Engine {
+    row: Row {
+        name: "H1-Mod",
+        signatures: &[all(&[is("gamename", "H1")])],
+        style: style(Colours::AdvancedWarfare),
+        ..IW6X.row
+    },
     game: Some("h1"),
-    colours: Colours::AdvancedWarfare,
-    source: "auroramod/h1-mod src/client/component/party.cpp, rcon.cpp",
     ..IW6X
 };
 
 /// Black Ops III with BOIII or T7x.
-pub(crate) const BOIII: Profile = Profile {
-    name: "BOIII",
-    signatures: &[all(&[Is(Key::Gamename, "T7")])],
+/// (Ezz-lol/boiii-free src/client/component/getinfo.cpp, rcon.cpp).
+pub(crate) const BOIII: Engine = Engine {
+    row: Row {
+        name: "BOIII",
+        signatures: &[all(&[is("gamename", "T7")])],
+        ..IW6X.row
+    },
     game: Some("t7x"),
-    source: "Ezz-lol/boiii-free src/client/component/getinfo.cpp, rcon.cpp",
     ..IW6X
 };
 
 /// Infinite Warfare with iw7-mod.
-pub(crate) const IW7: Profile = Profile {
-    name: "iw7-mod",
-    signatures: &[all(&[Is(Key::Gamename, "IW7")])],
+/// (auroramod/iw7-mod src/client/component/party.cpp, colors.cpp).
+pub(crate) const IW7: Engine = Engine {
+    row: Row {
+        name: "iw7-mod",
+        signatures: &[all(&[is("gamename", "IW7")])],
+        style: style(Colours::InfiniteWarfare),
+        ..IW6X.row
+    },
     game: Some("iw7mod"),
-    colours: Colours::InfiniteWarfare,
-    source: "auroramod/iw7-mod src/client/component/party.cpp, colors.cpp",
     ..IW6X
 };
 
 /// Tremulous 1.1 and 1.2.
-pub(crate) const TREMULOUS: Profile = Profile {
-    name: "Tremulous 1.2",
-    signatures: &[
-        all(&[Begins(Key::Version, "tremulous")]),
-        all(&[Is(Key::Gamename, "base"), Number(69, 70)]),
-    ],
+/// (darklegion/tremulous src/qcommon/q_shared.h).
+pub(crate) const TREMULOUS: Engine = Engine {
+    row: Row {
+        name: "Tremulous 1.2",
+        signatures: &[
+            all(&[begins("version", "tremulous")]),
+            all(&[is("gamename", "base"), number("protocol", 69, 70)]),
+        ],
+        base: &["base"],
+        style: style(Colours::CaretAlphanumeric),
+        ..DEFAULT.row
+    },
     game: Some("tremulous"),
     limits: TextLimits::NONE,
-    colours: Colours::CaretAlphanumeric,
-    base_folders: &["base"],
-    source: "darklegion/tremulous src/qcommon/q_shared.h",
     ..DEFAULT
 };
 
 /// Tremulous 1.3.
-pub(crate) const TREMULOUS_13: Profile = Profile {
-    name: "Tremulous 1.3",
-    signatures: &[
-        all(&[Begins(Key::Version, "tremulous 1.3")]),
-        all(&[Is(Key::Gamename, "Tremulous")]),
-    ],
-    colours: Colours::Tremulous13,
-    source: "GrangerHub/tremulous src/server/sv_main.cpp, src/qcommon/q_shared.h",
+/// (GrangerHub/tremulous src/server/sv_main.cpp, src/qcommon/q_shared.h).
+pub(crate) const TREMULOUS_13: Engine = Engine {
+    row: Row {
+        name: "Tremulous 1.3",
+        signatures: &[
+            all(&[begins("version", "tremulous 1.3")]),
+            all(&[is("gamename", "Tremulous")]),
+        ],
+        style: style(Colours::Tremulous13),
+        ..TREMULOUS.row
+    },
     ..TREMULOUS
 };
 
 /// The Daemon engine of Unvanquished.
-pub(crate) const DAEMON: Profile = Profile {
-    name: "Daemon",
-    signatures: &[
-        all(&[Is(Key::Gamename, "unv")]),
-        all(&[Begins(Key::Version, "Unvanquished")]),
-        all(&[Has(Key::DaemonVersion)]),
-    ],
+/// (DaemonEngine/Daemon src/engine/server/sv_main.cpp, src/common/Color.cpp).
+pub(crate) const DAEMON: Engine = Engine {
+    row: Row {
+        name: "Daemon",
+        signatures: &[
+            all(&[is("gamename", "unv")]),
+            all(&[begins("version", "Unvanquished")]),
+            all(&[has("daemonver")]),
+        ],
+        style: style(Colours::Daemon),
+        ..DEFAULT.row
+    },
     game: Some("unvanquished"),
     limits: TextLimits::NONE,
-    colours: Colours::Daemon,
     clients: Clients::People,
-    source: "DaemonEngine/Daemon src/engine/server/sv_main.cpp, src/common/Color.cpp",
     ..DEFAULT
 };
 
 /// DarkPlaces: Nexuiz, Xonotic and others.
-pub(crate) const DARK_PLACES: Profile = Profile {
-    name: "DarkPlaces",
-    signatures: &[
-        all(&[Has(Key::Qcstatus)]),
-        // Mods of Soldier of Fortune II have `modname` too.
-        all(&[Has(Key::Modname), Number(3, 3)]),
-    ],
+/// (xonotic/darkplaces netconn.c, gl_draw.c, common.c).
+pub(crate) const DARK_PLACES: Engine = Engine {
+    row: Row {
+        name: "DarkPlaces",
+        signatures: &[
+            all(&[has("qcstatus")]),
+            // Mods of Soldier of Fortune II have `modname` too.
+            all(&[has("modname"), number("protocol", 3, 3)]),
+        ],
+        base: &["data", "id1"],
+        style: style(Colours::DarkPlaces),
+        ..DEFAULT.row
+    },
     limits: TextLimits::NONE,
-    colours: Colours::DarkPlaces,
     info_slots: InfoSlots::All,
     bots_have_no_ping: true,
-    base_folders: &["data", "id1"],
-    source: "xonotic/darkplaces netconn.c, gl_draw.c, common.c",
     ..DEFAULT
 };
 
 /// FTE.
-pub(crate) const FTE: Profile = Profile {
-    name: "FTE",
-    signatures: &[all(&[NumberWithLetters])],
+/// (fte-team/fteqw engine/server/sv_main.c, engine/common/common.c).
+pub(crate) const FTE: Engine = Engine {
+    row: Row {
+        name: "FTE",
+        signatures: &[all(&[Mark::NumberWithLetters(Key::new("protocol"))])],
+        base: &["id1", "qw", "fte"],
+        style: style(Colours::Fte),
+        own: entries(&[
+            key("*version", Field::Version),
+            key("fraglimit", Field::ScoreLimit),
+            key("needpass", Field::Password).with(Form::LowestBit),
+        ]),
+        ..DEFAULT.row
+    },
     game: Some("fteqw"),
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
-    colours: Colours::Fte,
-    version: &[Key::StarVersion],
-    score_limit: &[Key::FragLimit],
-    password: NEEDPASS_IF_ANY,
-    base_folders: &["id1", "qw", "fte"],
-    source: "fte-team/fteqw engine/server/sv_main.c, engine/common/common.c",
+    password_left_out: Replies::All,
     ..DEFAULT
 };
 
 /// Warsow, whose engine is qfusion.
-pub(crate) const WARSOW: Profile = Profile {
-    name: "Warsow",
-    signatures: &[
-        all(&[Is(Key::Gamename, "Warsow")]),
-        all(&[Is(Key::FsGame, "basewsw")]),
-    ],
+/// (Warsow/qfusion source/server/sv_main.cpp; viciious/qfusion source/gameshared/q_shared.c).
+pub(crate) const WARSOW: Engine = Engine {
+    row: Row {
+        name: "Warsow",
+        signatures: &[
+            all(&[is("gamename", "Warsow")]),
+            all(&[is("fs_game", "basewsw")]),
+        ],
+        base: &["basewsw", "basewf"],
+        style: style(Colours::Warsow),
+        ..DEFAULT.row
+    },
     game: Some("warsow"),
     limits: TextLimits::NONE,
-    colours: Colours::Warsow,
     info_slots: InfoSlots::All,
     bots_left_out_if_none: Replies::All,
-    base_folders: &["basewsw", "basewf"],
-    source: "Warsow/qfusion source/server/sv_main.cpp; viciious/qfusion source/gameshared/q_shared.c",
     ..DEFAULT
 };
 
 /// Warfork, made from Warsow.
-pub(crate) const WARFORK: Profile = Profile {
-    name: "Warfork",
-    signatures: &[all(&[Is(Key::Gamename, "Warfork")])],
+/// (TeamForbiddenLLC/warfork-qfusion source/server/sv_oob.c).
+pub(crate) const WARFORK: Engine = Engine {
+    row: Row {
+        name: "Warfork",
+        signatures: &[all(&[is("gamename", "Warfork")])],
+        ..WARSOW.row
+    },
     game: Some("warfork"),
-    source: "TeamForbiddenLLC/warfork-qfusion source/server/sv_oob.c",
     ..WARSOW
 };
 
 /// A server of qfusion that does not name its game.
-pub(crate) const QFUSION: Profile = Profile {
-    name: "qfusion",
-    signatures: &[
-        all(&[Begins(Key::FsGame, "basew")]),
-        all(&[Has(Key::SvMmEnable)]),
-    ],
+pub(crate) const QFUSION: Engine = Engine {
+    row: Row {
+        name: "qfusion",
+        signatures: &[
+            all(&[begins("fs_game", "basew")]),
+            all(&[has("sv_mm_enable")]),
+        ],
+        ..WARSOW.row
+    },
     game: None,
     ..WARSOW
 };
@@ -1524,25 +1487,10 @@ pub(crate) const QFUSION: Profile = Profile {
 mod tests {
     use super::*;
     use crate::quake3::wire::InfoString;
-    use crate::text::listing::Listing;
-
-    #[test]
-    fn every_cell_is_the_listed_one() {
-        let mut listing = Listing::default();
-        listing.row(DEFAULT.name, &DEFAULT, None);
-        for row in ALL.iter().chain(&SIBLINGS) {
-            listing.row(row.name, row, Some(&DEFAULT));
-        }
-        listing.value("teams of qcstatus", &QCSTATUS_TEAMS);
-        listing.value("teams of a match score", &MATCH_SCORE_TEAMS);
-        listing.value("red and blue", &RED_AND_BLUE);
-        listing.keys(Key::ALL.iter().map(|key| (key, key.as_str())));
-        listing.check("quake3");
-    }
 
     fn name_of(info: &str) -> &'static str {
         let known = InfoString::new(info.as_bytes()).iter().collect();
-        Profile::of_reply(Family::Quake3, &known).name
+        Engine::of_reply(Family::Quake3, &known).row.name
     }
 
     /// Keys as each engine writes them, from its own format strings.
@@ -1806,18 +1754,12 @@ mod tests {
     fn every_sibling_is_recognised_by_its_own_keys() {
         for (family, name, info) in SIBLING_REPLIES {
             let known = InfoString::new(info.as_bytes()).iter().collect();
-            assert_eq!(Profile::of_reply(*family, &known).name, *name, "{info}");
+            assert_eq!(Engine::of_reply(*family, &known).row.name, *name, "{info}");
         }
-        for profile in &SIBLINGS {
-            let is_tested = SIBLING_REPLIES
-                .iter()
-                .any(|(_, name, _)| *name == profile.name);
-            let name = profile.name;
+        for engine in &SIBLINGS {
+            let name = engine.row.name;
+            let is_tested = SIBLING_REPLIES.iter().any(|(_, tested, _)| *tested == name);
             assert!(is_tested, "SIBLING_REPLIES has no reply of {name}");
-            assert!(
-                !profile.source.is_empty(),
-                "the row of {name} has no source"
-            );
         }
     }
 
@@ -1826,22 +1768,10 @@ mod tests {
         for (name, info) in REPLIES {
             assert_eq!(name_of(info), *name, "{info}");
         }
-        for profile in ALL.iter().chain([&DEFAULT]) {
-            let is_tested = REPLIES.iter().any(|(name, _)| *name == profile.name);
-            assert!(is_tested, "REPLIES has no reply of {}", profile.name);
-            let has_source = !profile.source.is_empty() || profile.name == "unknown";
-            assert!(has_source, "the row of {} has no source", profile.name);
-        }
-    }
-
-    #[test]
-    fn the_first_letters_of_all_texts_are_compared() {
-        for signature in Profile::all().flat_map(|profile| profile.signatures) {
-            for mark in signature.marks {
-                if let Is(key, _) | Begins(key, _) = mark {
-                    assert!(TEXT_KEYS.contains(key), "TEXT_KEYS lacks {key:?}");
-                }
-            }
+        for engine in ALL.iter().chain([&DEFAULT]) {
+            let name = engine.row.name;
+            let is_tested = REPLIES.iter().any(|(tested, _)| *tested == name);
+            assert!(is_tested, "REPLIES has no reply of {name}");
         }
     }
 
@@ -1854,19 +1784,19 @@ mod tests {
         };
         for code in 0..=0x7F_u8 {
             let text = format!("a^{}b", char::from(code));
-            let is_removed = |profile: &Profile| plain(&text, profile.colours) == "ab";
+            let is_removed = |engine: &Engine| plain(&text, engine.row.style.colours) == "ab";
             if is_removed(&DEFAULT) {
                 assert!(ALL.iter().all(is_removed), "{text:?}");
             }
         }
-        assert_eq!(plain("<^_^> ^1x", DEFAULT.colours), "<^_^> x");
+        assert_eq!(plain("<^_^> ^1x", DEFAULT.row.style.colours), "<^_^> x");
     }
 
     /// The numbers of `g_gametype`: `bg_public.h` of the games.
     #[test]
     fn the_same_number_is_a_game_of_teams_in_some_games_only() {
-        let teams = |profile: &Profile| -> Vec<u32> {
-            let with_teams = profile.matches.iter().filter(|each| each.has_teams);
+        let teams = |engine: &Engine| -> Vec<u32> {
+            let with_teams = engine.matches.iter().filter(|each| each.has_teams);
             with_teams.map(|each| each.number).collect()
         };
         assert_eq!(teams(&JEDI_OUTCAST), [5, 7, 8]);
@@ -1874,145 +1804,5 @@ mod tests {
         assert_eq!(teams(&URBAN_TERROR), [3, 4, 5, 6, 7, 8, 10]);
         assert_eq!(teams(&QUAKE3), [3, 4, 5, 6, 7]);
         assert!(teams(&WARSOW).is_empty() && teams(&DEFAULT).is_empty());
-    }
-
-    #[test]
-    fn the_page_of_the_module_agrees_with_the_rows() {
-        const PAGE: &str = include_str!("mod.rs");
-        for profile in ALL.iter().chain([&DEFAULT]).chain(&SIBLINGS) {
-            let has_info = profile.family == Family::Quake3;
-            let clients = match profile.clients {
-                _ if !has_info => "–",
-                Clients::Everyone => "everyone",
-                Clients::LeftOutAtZero(_) => "everyone, left out at 0",
-                Clients::People => "people",
-            };
-            let slots = match profile.info_slots {
-                _ if !has_info => "–",
-                InfoSlots::Public => "public",
-                InfoSlots::All => "all",
-            };
-            let Profile { name, colours, .. } = profile;
-            let row = format!("//! | {name} | `{colours:?}` | {clients} | {slots} |\n");
-            assert!(
-                PAGE.contains(&row),
-                "the table of engines in mod.rs lacks {row}"
-            );
-            let row_of = |field: &str| {
-                let mut lines = PAGE.lines();
-                lines.find(|line| line.starts_with(&format!("//! | `{field}` |")))
-            };
-            let mod_keys = match profile.names {
-                Names::GameAndModification | Names::GameAndFolder => &[],
-                Names::Modification(keys) => keys,
-            };
-            for (field, keys) in [
-                ("name", profile.server_name),
-                ("map", profile.map),
-                ("mod_name", mod_keys),
-                ("game_type", profile.match_words),
-                ("game_type", profile.match_number),
-                ("version", profile.version),
-                ("protocol_version", PROTOCOL),
-                ("max_players", profile.slots),
-                ("private_slots", PRIVATE_SLOTS),
-                ("score_limit", profile.score_limit),
-                ("time_limit", TIME_LIMIT),
-                ("dedicated", DEDICATED),
-                ("anti_cheat", ANTI_CHEAT),
-                ("bot_count", profile.bots),
-                ("bot_count", PEOPLE),
-                ("password", profile.password.keys),
-            ] {
-                let row = row_of(field).unwrap();
-                for key in keys {
-                    let key = format!("`{}`", key.as_str());
-                    assert!(
-                        row.contains(&key),
-                        "the row of {field} in mod.rs lacks {key}"
-                    );
-                }
-            }
-        }
-    }
-
-    /// The numbers of `g_gametype`, each with its name in the game; `+` marks those with teams. A
-    /// type of match that changes in a row changes here too.
-    #[test]
-    fn types_of_match_have_their_numbers_and_teams() {
-        for (row, expected) in [
-            (
-                &QUAKE3,
-                "0 Free For All, 1 Tournament, 2 Single Player, 3 Team Deathmatch+, \
-                 4 Capture the Flag+, 5 One Flag CTF+, 6 Overload+, 7 Harvester+",
-            ),
-            (
-                &URBAN_TERROR,
-                "0 Free For All, 1 Last Man Standing, 3 Team Deathmatch+, \
-                 4 Team Survivor+, 5 Follow the Leader+, 6 Capture and Hold+, \
-                 7 Capture the Flag+, 8 Bomb Mode+, 9 Jump Mode, 10 Freeze Tag+, \
-                 11 Gun Game",
-            ),
-            (
-                &RTCW,
-                "5 Objective+, 6 Stopwatch+, 7 Checkpoint+, 8 Capture and Hold+",
-            ),
-            (
-                &ENEMY_TERRITORY,
-                "2 Objective+, 3 Stopwatch+, 4 Campaign+, 5 Last Man Standing+, \
-                 6 Map Voting+",
-            ),
-            (
-                &OPEN_ARENA,
-                "0 Free For All, 1 Tournament, 2 Single Player, 3 Team Deathmatch+, \
-                 4 Capture the Flag+, 5 One Flag CTF+, 6 Overload+, 7 Harvester+, \
-                 8 Elimination+, 9 CTF Elimination+, 10 Last Man Standing, \
-                 11 Double Domination+, 12 Domination+, 13 Possession",
-            ),
-            (
-                &ELITE_FORCE,
-                "0 Free For All, 1 Tournament, 2 Single Player, 3 Team Deathmatch+, \
-                 4 Capture the Flag+",
-            ),
-            (
-                &SMOKIN_GUNS,
-                "0 Free For All, 1 Duel, 2 Single Player, 3 Team Deathmatch+, \
-                 4 Round Teamplay+, 5 Bank Robbery+",
-            ),
-            (
-                &WORLD_OF_PADMAN,
-                "0 Free For All, 1 Tournament, 2 Single Player, 3 Spray, 4 Last Pad Standing, \
-                 5 Killerduck, 6 Team Deathmatch+, \
-                 7 Freeze Tag+, 8 Capture the Flag+, 9 One Flag CTF+, 10 Team Spray+, \
-                 11 Balloon+",
-            ),
-            (
-                &JEDI_OUTCAST,
-                "0 Free For All, 1 Holocron FFA, 2 Jedi Master, 3 Duel, 4 Single Player, \
-                 5 Team FFA+, 7 Capture the Flag+, 8 Capture the Ysalamiri+",
-            ),
-            (
-                &JEDI_ACADEMY,
-                "0 Free For All, 1 Holocron FFA, 2 Jedi Master, 3 Duel, 4 Power Duel, \
-                 5 Single Player, 6 Team FFA+, 7 Siege+, 8 Capture the Flag+, \
-                 9 Capture the Ysalamiri+",
-            ),
-            (
-                &MEDAL_OF_HONOR,
-                "1 Free For All, 2 Team Deathmatch+, 3 Round Based+, 4 Objective+, \
-                 5 Tug of War+, 6 Liberation+",
-            ),
-        ] {
-            let words = row.matches.iter().map(|kind| {
-                let teams = if kind.has_teams { "+" } else { "" };
-                format!("{} {}{teams}", kind.number, kind.name)
-            });
-            assert_eq!(
-                words.collect::<Vec<_>>().join(", "),
-                expected,
-                "{}",
-                row.name
-            );
-        }
     }
 }

@@ -4,14 +4,16 @@
 //! The format cannot carry some bytes: `\ ; "` become similar characters, and control bytes are
 //! removed. Quake 2 and QuakeWorld have a character set of their own, with fewer such bytes.
 
-use super::engines::{ANTI_CHEAT, IOQUAKE3, Limit, Profile, QUAKE_WORLD, QUAKE2};
-use super::keys::Key;
+use super::engines::{Engine, IOQUAKE3, Limit, QUAKE_WORLD, QUAKE2};
 use super::values::{field_value, rule_value, value_of};
 use super::wire::infostring::{InfoString, InfoStringBuilder};
 use super::wire::siblings::Family;
 use crate::model::{ServerStatus, Text};
 use crate::service::Service;
 use crate::text::number;
+
+/// The keys of anti-cheat systems.
+const ANTI_CHEAT: [&str; 4] = ["sv_punkbuster", "punkbuster", "pb", "sv_NxAC"];
 
 /// The pairs of an `infoResponse`, in a bounded number of bytes. Each key is written once.
 ///
@@ -23,25 +25,25 @@ pub(super) fn info_pairs(
     space: usize,
 ) -> InfoStringBuilder {
     let mut writer = Writer::new(status, &IOQUAKE3, space);
-    writer.put_text(Key::Hostname, &status.name);
-    writer.put_text(Key::Mapname, &status.map);
-    writer.put_number(Key::Clients, status.online());
-    writer.put_number(Key::SvMaxclients, status.max_players);
-    writer.put_match_type(Key::Gametype);
-    writer.put_text(Key::Gamename, &status.game);
-    writer.put_text(Key::Game, &status.mod_name);
+    writer.put_text("hostname", &status.name);
+    writer.put_text("mapname", &status.map);
+    writer.put_number("clients", status.online());
+    writer.put_number("sv_maxclients", status.max_players);
+    writer.put_match_type("gametype");
+    writer.put_text("gamename", &status.game);
+    writer.put_text("game", &status.mod_name);
     writer.put_protocol(service);
     let password = status.password.map(u8::from);
-    writer.put_number(Key::GNeedpass, password);
-    writer.put_number(Key::Needpass, password);
+    writer.put_number("g_needpass", password);
+    writer.put_number("needpass", password);
     match writer.people() {
         Some(people) => {
-            writer.put_number(Key::GHumanPlayers, Some(people));
-            writer.put_number(Key::Humans, Some(people));
+            writer.put_number("g_humanplayers", Some(people));
+            writer.put_number("humans", Some(people));
         }
-        None => writer.put_number(Key::Bots, status.bot_count),
+        None => writer.put_number("bots", status.bot_count),
     }
-    writer.put_text(Key::Version, &status.version);
+    writer.put_text("version", &status.version);
     writer.put_pure();
     writer.info
 }
@@ -56,16 +58,16 @@ pub(super) fn status_pairs(
     space: usize,
 ) -> InfoStringBuilder {
     let mut writer = Writer::new(status, &IOQUAKE3, space);
-    writer.put_text(Key::SvHostname, &status.name);
-    writer.put_text(Key::Mapname, &status.map);
-    writer.put_number(Key::SvMaxclients, status.max_players);
-    writer.put_number(Key::PrivateClients, status.private_slots);
-    writer.put_match_type(Key::GGametype);
+    writer.put_text("sv_hostname", &status.name);
+    writer.put_text("mapname", &status.map);
+    writer.put_number("sv_maxclients", status.max_players);
+    writer.put_number("sv_privateClients", status.private_slots);
+    writer.put_match_type("g_gametype");
     writer.put_names();
     writer.put_protocol(service);
-    writer.put_number(Key::GNeedpass, status.password.map(u8::from));
-    writer.put_number(Key::Bots, status.bot_count);
-    writer.put_text(Key::Version, &status.version);
+    writer.put_number("g_needpass", status.password.map(u8::from));
+    writer.put_number("bots", status.bot_count);
+    writer.put_text("version", &status.version);
     writer.put_time_limit();
     if let Some(key) = writer.score_limit_key() {
         writer.put_number(key, status.score_limit);
@@ -81,31 +83,31 @@ pub(super) fn quake2_pairs(
     space: usize,
 ) -> InfoStringBuilder {
     let mut writer = Writer::new(status, &QUAKE2, space);
-    writer.put_text(Key::Hostname, &status.name);
-    writer.put_text(Key::Mapname, &status.map);
-    writer.put_number(Key::Maxclients, status.max_players);
-    writer.put_only_name(Key::Gamename);
+    writer.put_text("hostname", &status.name);
+    writer.put_text("mapname", &status.map);
+    writer.put_number("maxclients", status.max_players);
+    writer.put_only_name("gamename");
     writer.put_protocol(service);
-    writer.put_number(Key::Needpass, status.password.map(u8::from));
-    writer.put_text(Key::Version, &status.version);
+    writer.put_number("needpass", status.password.map(u8::from));
+    writer.put_text("version", &status.version);
     writer.put_time_limit();
-    writer.put_number(Key::FragLimit, status.score_limit);
+    writer.put_number("fraglimit", status.score_limit);
     writer.info
 }
 
 /// The same for QuakeWorld, whose servers leave out `needpass` if they have no password.
 pub(super) fn quake_world_pairs(status: &ServerStatus, space: usize) -> InfoStringBuilder {
     let mut writer = Writer::new(status, &QUAKE_WORLD, space);
-    writer.put_text(Key::Hostname, &status.name);
-    writer.put_text(Key::Map, &status.map);
-    writer.put_number(Key::Maxclients, status.max_players);
-    writer.put_text(Key::Mode, &status.game_type);
-    writer.put_only_name(Key::StarGamedir);
+    writer.put_text("hostname", &status.name);
+    writer.put_text("map", &status.map);
+    writer.put_number("maxclients", status.max_players);
+    writer.put_text("mode", &status.game_type);
+    writer.put_only_name("*gamedir");
     let needs_password = status.password == Some(true);
-    writer.put_number(Key::Needpass, needs_password.then_some(1));
-    writer.put_text(Key::StarVersion, &status.version);
+    writer.put_number("needpass", needs_password.then_some(1));
+    writer.put_text("*version", &status.version);
     writer.put_time_limit();
-    writer.put_number(Key::FragLimit, status.score_limit);
+    writer.put_number("fraglimit", status.score_limit);
     writer.info
 }
 
@@ -113,68 +115,68 @@ pub(super) fn quake_world_pairs(status: &ServerStatus, space: usize) -> InfoStri
 struct Writer<'a> {
     status: &'a ServerStatus,
     /// The engine whose keys are written.
-    profile: &'static Profile,
+    engine: &'static Engine,
     info: InfoStringBuilder,
 }
 
 impl<'a> Writer<'a> {
-    fn new(status: &'a ServerStatus, profile: &'static Profile, space: usize) -> Self {
+    fn new(status: &'a ServerStatus, engine: &'static Engine, space: usize) -> Self {
         Self {
             status,
-            profile,
+            engine,
             info: InfoStringBuilder::new(space),
         }
     }
 
     /// Appends a pair, if there is a value. A pair that does not fit is left out: the next pair may
     /// be shorter.
-    fn put(&mut self, key: Key, value: Option<Vec<u8>>) {
+    fn put(&mut self, key: &str, value: Option<Vec<u8>>) {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            let _ = self.info.put(key.as_str().as_bytes(), &value);
+            let _ = self.info.put(key.as_bytes(), &value);
         }
     }
 
-    fn put_text(&mut self, key: Key, text: &Option<Text>) {
-        self.put(key, field_value(self.profile.family, text));
+    fn put_text(&mut self, key: &str, text: &Option<Text>) {
+        self.put(key, field_value(self.engine.family, text));
     }
 
-    fn put_number(&mut self, key: Key, number: Option<impl ToString>) {
+    fn put_number(&mut self, key: &str, number: Option<impl ToString>) {
         self.put(key, number.map(|number| number.to_string().into_bytes()));
     }
 
     fn put_protocol(&mut self, service: &Service) {
         let version = self.status.protocol_version;
         let version = version.unwrap_or(service.protocol_version);
-        self.put_number(Key::Protocol, Some(version));
+        self.put_number("protocol", Some(version));
     }
 
     fn put_time_limit(&mut self) {
         let limit = self.status.time_limit;
         let minutes = limit.map(|limit| limit.as_secs_f64() / 60.0);
-        self.put_number(Key::TimeLimit, minutes);
+        self.put_number("timelimit", minutes);
     }
 
     /// The first of these rules that is not empty.
-    fn rule(&self, keys: &[Key]) -> Option<Vec<u8>> {
+    fn rule(&self, keys: &[&str]) -> Option<Vec<u8>> {
         let values = keys
             .iter()
-            .filter_map(|key| rule_value(self.profile.family, self.status, *key));
+            .filter_map(|key| rule_value(self.engine.family, self.status, key));
         values.into_iter().find(|value| !value.is_empty())
     }
 
     /// Whether a rule has this key. Rules are written after the fields.
-    fn has_rule(&self, key: Key) -> bool {
-        self.status.rules.get(key.as_str()).is_some()
+    fn has_rule(&self, key: &str) -> bool {
+        self.status.rules.get(key).is_some()
     }
 
     /// Writes the type of match: its number, or its words if no number is known.
-    fn put_match_type(&mut self, key: Key) {
-        let words = field_value(self.profile.family, &self.status.game_type);
+    fn put_match_type(&mut self, key: &str) {
+        let words = field_value(self.engine.family, &self.status.game_type);
         self.put(key, self.match_number().or(words));
     }
 
     fn match_number(&self) -> Option<Vec<u8>> {
-        let field = field_value(self.profile.family, &self.status.game_type);
+        let field = field_value(self.engine.family, &self.status.game_type);
         let is_number = |text: &Vec<u8>| number::integer(text).is_some();
         field.filter(is_number).or_else(|| self.number_of_words())
     }
@@ -185,10 +187,10 @@ impl<'a> Writer<'a> {
         let status = self.status;
         let words = status.game_type.as_ref()?;
         let game = status.game.as_ref().map(Text::raw);
-        if !self.profile.is_stock(game) || status.mod_name.is_some() {
+        if !self.engine.is_stock(game) || status.mod_name.is_some() {
             return None;
         }
-        let mut matches = self.profile.matches.iter();
+        let mut matches = self.engine.matches.iter();
         let known = matches.find(|known| words == known.name)?;
         Some(known.number.to_string().into_bytes())
     }
@@ -197,22 +199,22 @@ impl<'a> Writer<'a> {
     /// modification, that is enough.
     fn put_names(&mut self) {
         let status = self.status;
-        let has_other_key = self.has_rule(Key::FsGame) || self.has_rule(Key::Modname);
+        let has_other_key = self.has_rule("fs_game") || self.has_rule("modname");
         match (&status.game, &status.mod_name) {
             (Some(_), Some(_)) if !has_other_key => {
-                self.put_text(Key::ComGamename, &status.game);
-                self.put_text(Key::Gamename, &status.mod_name);
+                self.put_text("com_gamename", &status.game);
+                self.put_text("gamename", &status.mod_name);
             }
-            (None, Some(_)) => self.put_text(Key::FsGame, &status.mod_name),
-            _ => self.put_text(Key::Gamename, &status.game),
+            (None, Some(_)) => self.put_text("fs_game", &status.mod_name),
+            _ => self.put_text("gamename", &status.game),
         }
     }
 
     /// Writes the one name of Quake 2 and QuakeWorld: the modification, or the game if it is named
     /// by its own folder.
-    fn put_only_name(&mut self, key: Key) {
+    fn put_only_name(&mut self, key: &str) {
         let game = &self.status.game;
-        let is_folder = |game: &Text| self.profile.is_base_folder(game.raw());
+        let is_folder = |game: &Text| self.engine.row.is_base(game.raw());
         let is_game = self.status.mod_name.is_none() && game.as_ref().is_some_and(is_folder);
         let name = if is_game { game } else { &self.status.mod_name };
         self.put_text(key, name);
@@ -225,18 +227,18 @@ impl<'a> Writer<'a> {
 
     /// Writes whether clients need the server's own files.
     fn put_pure(&mut self) {
-        self.put(Key::Pure, self.rule(&[Key::Pure, Key::SvPure]));
+        self.put("pure", self.rule(&["pure", "sv_pure"]));
     }
 
     /// The key from which clients read the limit of points: the one for every type of match, if the
     /// rules have it, or that of this type.
-    fn score_limit_key(&self) -> Option<Key> {
+    fn score_limit_key(&self) -> Option<&'static str> {
         // If the rules have `scorelimit`, their `fraglimit` is another limit.
-        if self.rule(&[Key::ScoreLimit]).is_some() {
-            return Some(Key::ScoreLimit);
+        if self.rule(&["scorelimit"]).is_some() {
+            return Some("scorelimit");
         }
-        match self.profile.match_of(&self.match_number()?)?.limit {
-            Limit::Key(key) => Some(key),
+        match self.engine.match_of(&self.match_number()?)?.limit {
+            Limit::Key(key) => Some(key.name()),
             Limit::StockKey(_) | Limit::None => None,
         }
     }
@@ -244,13 +246,14 @@ impl<'a> Writer<'a> {
     /// Writes whether an anti-cheat runs. Several can run, each with a key of its own: a rule that
     /// agrees with the status is enough.
     fn put_anti_cheat(&mut self) {
-        let rules: Vec<Vec<u8>> = ANTI_CHEAT
+        let rules = ANTI_CHEAT.map(|key| rule_value(self.engine.family, self.status, key));
+        let runs = rules
             .iter()
-            .filter_map(|key| rule_value(self.profile.family, self.status, *key))
-            .collect();
-        let runs_by_rules = number::any(rules.iter().map(Vec::as_slice));
+            .flatten()
+            .filter_map(|value| number::boolean(value));
+        let runs_by_rules = runs.reduce(|one, other| one || other);
         if runs_by_rules != self.status.anti_cheat {
-            self.put_number(Key::SvPunkbuster, self.status.anti_cheat.map(u8::from));
+            self.put_number("sv_punkbuster", self.status.anti_cheat.map(u8::from));
         }
     }
 }

@@ -148,59 +148,6 @@
 //! for each, with its sources. Quake 2, QuakeWorld and their games have neither the key `clients`
 //! nor an `infoResponse`.
 //!
-//! | engine | colour codes | `clients` counts | slots |
-//! |---|---|---|---|
-//! | Urban Terror | `CaretDigit` | everyone | public |
-//! | Urban Terror on another engine | `CaretDigit` | everyone | public |
-//! | IW4x | `ModernWarfare2` | people | all |
-//! | Modern Warfare 3 | `CaretBasic` | everyone | all |
-//! | iw7-mod | `InfiniteWarfare` | everyone | all |
-//! | IW6x | `Ghosts` | everyone | all |
-//! | S1x | `AdvancedWarfare` | everyone | all |
-//! | H1-Mod | `AdvancedWarfare` | everyone | all |
-//! | BOIII | `Ghosts` | everyone | all |
-//! | FTE | `Fte` | everyone | all |
-//! | DarkPlaces | `DarkPlaces` | everyone | all |
-//! | Warfork | `Warsow` | everyone | all |
-//! | Warsow | `Warsow` | everyone | all |
-//! | qfusion | `Warsow` | everyone | all |
-//! | Daemon | `Daemon` | people | public |
-//! | Jedi Outcast 1.02 | `Caret` | everyone | public |
-//! | Jedi Outcast 1.04 | `CaretBasic` | everyone | public |
-//! | Jedi Academy | `CaretDigit` | everyone | public |
-//! | Elite Force | `CaretAlphanumeric` | everyone | public |
-//! | Call of Duty 2 | `CallOfDuty2` | everyone, left out at 0 | public |
-//! | CoD4x | `CaretDigit` | everyone | public |
-//! | Call of Duty 4 | `CaretDigit` | everyone | public |
-//! | World at War | `CaretDigit` | everyone | public |
-//! | United Offensive | `CaretDigit` | everyone | public |
-//! | Call of Duty | `CaretDigit` | everyone | public |
-//! | Medal of Honor | `CaretAlphanumeric` | everyone | public |
-//! | Soldier of Fortune II | `Caret` | everyone | public |
-//! | Tremulous 1.3 | `Tremulous13` | everyone | public |
-//! | Tremulous 1.2 | `CaretAlphanumeric` | everyone | public |
-//! | iortcw | `CaretAlphanumeric` | everyone | public |
-//! | Return to Castle Wolfenstein | `Caret` | everyone | public |
-//! | ET: Legacy | `EtLegacy` | everyone | public |
-//! | ETe | `EnemyTerritory` | everyone | public |
-//! | Enemy Territory | `EnemyTerritory` | everyone | public |
-//! | Smokin' Guns | `EnemyTerritory` | everyone | public |
-//! | World of Padman | `CaretAlphanumeric` | everyone | public |
-//! | Spearmint | `CaretBasic` | everyone | public |
-//! | OpenArena | `OpenArena` | everyone | public |
-//! | Quake3e | `Caret` | everyone | public |
-//! | Quake III Arena | `Caret` | everyone | public |
-//! | ioquake3 | `CaretAlphanumeric` | everyone | public |
-//! | Quake III Arena or Quake3e | `Caret` | everyone | public |
-//! | Call of Duty of an unknown number | `CaretDigit` | everyone, left out at 0 | public |
-//! | unknown | `CaretBasic` | everyone | public |
-//! | Alien Arena | `Caret` | – | – |
-//! | Quake 2 | `None` | – | – |
-//! | QTV | `None` | – | – |
-//! | qwfwd | `None` | – | – |
-//! | FTE as QuakeWorld | `Fte` | – | – |
-//! | QuakeWorld | `None` | – | – |
-//!
 //! # Reading a datagram
 //! ```
 //! use queryport::Limits;
@@ -232,7 +179,6 @@ pub(crate) mod engines;
 mod from_status;
 #[cfg(feature = "serve")]
 mod info_line;
-pub(crate) mod keys;
 #[cfg(feature = "serve")]
 pub mod master;
 mod names;

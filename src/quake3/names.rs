@@ -1,7 +1,13 @@
 //! The names of the game and of the modification that runs on it.
 
-use super::engines::{Names, Profile};
-use super::keys::{Key, Known};
+use super::engines::{Engine, Names};
+use crate::meaning::{Key, Known};
+
+const COM_GAMENAME: Key = Key::new("com_gamename");
+const GAMENAME: Key = Key::new("gamename");
+const GAME: Key = Key::new("game");
+const MODNAME: Key = Key::new("modname");
+const FS_GAME: Key = Key::new("fs_game");
 
 /// The names in an answer.
 #[derive(Default)]
@@ -11,30 +17,30 @@ pub(super) struct GameNames<'a> {
 }
 
 impl<'a> GameNames<'a> {
-    pub(super) fn read(known: &Known<'a>, profile: &Profile) -> Self {
-        match &profile.names {
+    pub(super) fn read(known: &Known<'a>, engine: &Engine) -> Self {
+        match &engine.names {
             Names::GameAndModification => {
-                let game_keys = [Key::ComGamename, Key::Gamename, Key::Game];
-                Self::two_names(known, profile, &game_keys)
+                let game_keys = [COM_GAMENAME, GAMENAME, GAME];
+                Self::two_names(known, engine, &game_keys)
             }
             Names::GameAndFolder => {
-                let game_keys = [Key::ComGamename, Key::Gamename];
-                Self::two_names(known, profile, &game_keys)
+                let game_keys = [COM_GAMENAME, GAMENAME];
+                Self::two_names(known, engine, &game_keys)
             }
-            Names::Modification(keys) => Self::only_name(known, profile, keys),
+            Names::Modification(keys) => Self::only_name(known, engine, keys),
         }
     }
 
     /// With `com_gamename`, that key is the game and `gamename` the modification. Otherwise
     /// `gamename` is the game, or the folder if `gamename` is missing.
-    fn two_names(known: &Known<'a>, profile: &Profile, game_keys: &[Key]) -> Self {
+    fn two_names(known: &Known<'a>, engine: &Engine, game_keys: &[Key]) -> Self {
         let game = known.first_filled(game_keys);
-        let mod_keys: &[Key] = if known.has(Key::ComGamename) {
-            &[Key::Gamename, Key::Modname, Key::FsGame, Key::Game]
+        let mod_keys: &[Key] = if known.has(COM_GAMENAME) {
+            &[GAMENAME, MODNAME, FS_GAME, GAME]
         } else {
-            &[Key::Modname, Key::FsGame, Key::Game]
+            &[MODNAME, FS_GAME, GAME]
         };
-        let is_own_name = |name: &[u8]| Some(name) == game || profile.is_base_folder(name);
+        let is_own_name = |name: &[u8]| Some(name) == game || engine.row.is_base(name);
         let modification = known.first_filled(mod_keys);
         Self {
             game,
@@ -43,10 +49,10 @@ impl<'a> GameNames<'a> {
     }
 
     /// The one name that Quake 2 and QuakeWorld have: the game's own folder, or a modification.
-    fn only_name(known: &Known<'a>, profile: &Profile, keys: &[Key]) -> Self {
+    fn only_name(known: &Known<'a>, engine: &Engine, keys: &[Key]) -> Self {
         let mut names = Self::default();
         let name = known.first_filled(keys);
-        if name.is_some_and(|name| profile.is_base_folder(name)) {
+        if name.is_some_and(|name| engine.row.is_base(name)) {
             names.game = name;
         } else {
             names.modification = name;

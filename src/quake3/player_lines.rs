@@ -1,14 +1,14 @@
 //! Player lines: how players are read from them, and how the server side writes them.
 
 use super::answer::Answer;
-use super::engines::Profile;
-use super::keys::{Key, Known};
+use super::engines::Engine;
 #[cfg(feature = "serve")]
 use super::values::{quake_text, value_of};
 use super::wire::player::PlayerLine;
 use super::wire::siblings::{Family, Quake2Line, QuakeWorldLine};
 #[cfg(feature = "serve")]
 use super::wire::siblings::{SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX, Wanted};
+use crate::meaning::{Key, Known};
 use crate::model::{Colours, Completeness, ExtrasBuilder, Player, Style, Text};
 #[cfg(feature = "serve")]
 use crate::text::number;
@@ -47,16 +47,16 @@ impl Lines {
     pub(super) fn read(
         answer: &Answer,
         known: &Known<'_>,
-        profile: &'static Profile,
+        engine: &'static Engine,
         style: Style,
     ) -> Self {
         let response = answer.response();
         let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
         let mut reader = PlayerReader {
             answer,
-            profile,
+            engine,
             style,
-            shows_bots: profile.bots_have_no_ping && known.has(Key::Bots),
+            shows_bots: engine.bots_have_no_ping && known.has(const { Key::new("bots") }),
             extras: ExtrasBuilder::new(answer.raw(), style.charset, 0),
             spectators: 0,
         };
@@ -66,7 +66,7 @@ impl Lines {
             players.extend(player);
             is_player
         });
-        let slots = known.get(Key::P).unwrap_or_default();
+        let slots = known.get(const { Key::new("p") }).unwrap_or_default();
         set_teams(&mut players, slots);
         Self {
             players,
@@ -93,7 +93,7 @@ impl Lines {
 /// Reads players line by line.
 struct PlayerReader<'a> {
     answer: &'a Answer,
-    profile: &'static Profile,
+    engine: &'static Engine,
     style: Style,
     /// Whether a ping of 0 is a bot's, and only a bot's.
     shows_bots: bool,
@@ -197,7 +197,7 @@ impl<'a> PlayerReader<'a> {
             Some(HUMAN) => return Some(false),
             _ => {}
         }
-        let prefix = self.profile.bot_prefix?;
+        let prefix = self.engine.bot_prefix?;
         let has_prefix = fields.name.starts_with(prefix.as_bytes());
         has_prefix.then_some(true)
     }

@@ -176,9 +176,9 @@ impl Console {
 
     fn style(self) -> Style {
         match self {
-            Self::Print => engines::DEFAULT.style(),
-            Self::DarkPlaces => engines::DARK_PLACES.style(),
-            Self::QuakeWorld => engines::QUAKE_WORLD.style(),
+            Self::Print => engines::DEFAULT.row.style,
+            Self::DarkPlaces => engines::DARK_PLACES.row.style,
+            Self::QuakeWorld => engines::QUAKE_WORLD.row.style,
         }
     }
 }
@@ -693,7 +693,7 @@ mod tests {
             panic!("an answer")
         };
         assert_eq!(answer.text.plain(), line);
-        let style = engines::FTE_QUAKE_WORLD.style();
+        let style = engines::FTE_QUAKE_WORLD.row.style;
         let text = TextRef::new(answer.text.raw(), style);
         assert_eq!(text.plain(), "client types     : QW");
     }
@@ -857,7 +857,7 @@ mod tests {
                 answer.datagrams,
                 answer.text.style().colours
             ),
-            (&b"abc\n"[..], 2, engines::DEFAULT.colours)
+            (&b"abc\n"[..], 2, engines::DEFAULT.row.style.colours)
         );
         assert_eq!(
             answer

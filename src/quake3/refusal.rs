@@ -32,7 +32,7 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal in the server's words, the bytes after `print` and its line feed.
     pub fn new(text: impl Into<Bytes>) -> Self {
-        let text = Text::new(text, engines::DEFAULT.style());
+        let text = Text::new(text, engines::DEFAULT.row.style);
         Self { text }
     }
 

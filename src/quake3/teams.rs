@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::engines::{MATCH_SCORE_TEAMS, QCSTATUS_TEAMS, RED_AND_BLUE};
-use super::keys::{Key, Known};
+use crate::meaning::{Key, Known};
 use crate::model::{Rules, Style, Team, Text};
 use crate::text::number;
 
@@ -15,10 +15,10 @@ pub(super) fn read_teams(
     bytes: &Bytes,
     style: Style,
 ) -> Vec<Team> {
-    if let Some(status) = known.get(Key::Qcstatus) {
+    if let Some(status) = known.get(const { Key::new("qcstatus") }) {
         return read_qcstatus_teams(status);
     }
-    if let Some(scores) = known.get(Key::MatchScore) {
+    if let Some(scores) = known.get(const { Key::new("g_match_score") }) {
         return read_match_score(scores, bytes, style);
     }
     let mut teams = Vec::new();

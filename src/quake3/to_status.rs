@@ -1,18 +1,18 @@
 //! Converts an answer into a [`ServerStatus`]. The engine's row has the meaning of each key.
 
 use super::answer::Answer;
-use super::engines::{
-    ANTI_CHEAT, Clients, DEDICATED, Limit, Match, PEOPLE, PRIVATE_SLOTS, PROTOCOL, Profile,
-    TIME_LIMIT,
-};
-use super::keys::{Key, Known};
+use super::engines::{Clients, Engine, Limit, MATCH_NUMBER, MATCH_WORDS, Match};
 use super::names::GameNames;
 use super::player_lines::Lines;
 use super::teams::{read_qcstatus_type, read_teams};
 use super::wire::siblings::Family;
+use crate::meaning::{Field, Key, Known, Reader};
 use crate::model::{RulesBuilder, ServerStatus, Style, Text, ToStatus, listed_bots};
 use crate::options::Detail;
 use crate::text::number;
+
+/// The number of players.
+const CLIENTS: Key = Key::new("clients");
 
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
@@ -23,7 +23,7 @@ impl ToStatus for Answer {
         let info = self.response().info();
         // The keys that identify the engine are not read yet, but all engines of a form have one
         // character set.
-        let charset_of_family = Profile::of_family(self.family()).charset;
+        let charset_of_family = Engine::of_family(self.family()).row.style.charset;
         let charset = self.charset.unwrap_or(charset_of_family);
         let mut known = Known::default();
         let mut rules = RulesBuilder::new(self.raw(), charset, info.raw().len() / USUAL_PAIR);
@@ -31,84 +31,63 @@ impl ToStatus for Answer {
             known.insert(key, value);
             rules.push(key, value);
         }
-        let reader = Reader::new(self, &known);
-        let profile = reader.profile;
-        let lines = Lines::read(self, &known, profile, reader.style);
+        let reply = Reply::new(self, &known);
+        let keys = &reply.keys;
+        let lines = Lines::read(self, &known, reply.engine, keys.style);
         let completeness = lines.completeness;
-        let player_count = reader.player_count(&lines);
-        let bot_count = reader.bot_count(player_count, &lines);
+        let player_count = reply.player_count(&lines);
+        let bot_count = reply.bot_count(player_count, &lines);
         let players = match self.detail() {
             Detail::Short => None,
-            Detail::Full => Some(lines.into_players(reader.style.colours)),
+            Detail::Full => Some(lines.into_players(keys.style.colours)),
         };
-        let names = GameNames::read(&known, profile);
-        ServerStatus {
-            name: reader.text(profile.server_name),
-            map: reader.text(profile.map),
-            game: names.game.map(|name| reader.text_of(name)),
-            mod_name: names.modification.map(|name| reader.text_of(name)),
-            game_type: reader.game_type(),
-            version: reader.text(profile.version),
-            protocol_version: reader.value(PROTOCOL).and_then(number::leading),
-            password: reader.password(),
-            dedicated: reader.value(DEDICATED).and_then(number::boolean),
-            anti_cheat: number::any(known.values(ANTI_CHEAT)),
+        let names = GameNames::read(&known, reply.engine);
+        let mut status = ServerStatus {
+            game: names.game.map(|name| keys.text(name)),
+            mod_name: names.modification.map(|name| keys.text(name)),
+            game_type: reply.game_type(),
             player_count,
             bot_count,
-            max_players: reader.max_players(),
-            private_slots: reader.count(PRIVATE_SLOTS),
-            time_limit: reader.value(TIME_LIMIT).and_then(number::minutes),
-            score_limit: reader.score_limit(),
             players: players.into(),
-            teams: read_teams(&known, reader.is_of_teams(), self.raw(), reader.style),
-            rules: rules.build(reader.style.colours),
+            teams: read_teams(&known, reply.is_of_teams(), self.raw(), keys.style),
+            rules: rules.build(keys.style.colours),
             completeness,
             verification: self.verification(),
             ..ServerStatus::default()
-        }
-        .without_contradictions()
+        };
+        keys.fill(&mut status);
+        status.max_players = reply.max_players(&status);
+        status.password = status.password.or_else(|| reply.password_left_out());
+        status.score_limit = status.score_limit.or_else(|| reply.score_limit());
+        status.without_contradictions()
     }
 }
 
 /// A reply, the values of its known keys, and the engine that they identify.
-struct Reader<'a> {
+struct Reply<'a> {
     answer: &'a Answer,
-    known: &'a Known<'a>,
-    profile: &'static Profile,
-    style: Style,
+    engine: &'static Engine,
+    keys: Reader<'a>,
     /// The numbered type of match.
     current_match: Option<&'static Match>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Reply<'a> {
     fn new(answer: &'a Answer, known: &'a Known<'a>) -> Self {
-        let profile = Profile::of_reply(answer.family(), known);
-        let charset = answer.charset.unwrap_or(profile.charset);
-        let match_number = known.first_filled(profile.match_number);
+        let engine = Engine::of_reply(answer.family(), known);
+        let style = engine.row.style;
+        let charset = answer.charset.unwrap_or(style.charset);
+        let keys = Reader {
+            style: Style::new(charset, style.colours),
+            ..Reader::new(&engine.row, known, answer.raw())
+        };
+        let match_number = keys.value(MATCH_NUMBER);
         Self {
             answer,
-            known,
-            profile,
-            style: Style::new(charset, profile.colours),
-            current_match: match_number.and_then(|number| profile.match_of(number)),
+            engine,
+            keys,
+            current_match: match_number.and_then(|number| engine.match_of(number)),
         }
-    }
-
-    fn text_of(&self, raw: &[u8]) -> Text {
-        Text::part(self.answer.raw(), raw, self.style)
-    }
-
-    /// The first value of these keys that is not empty.
-    fn value(&self, keys: &[Key]) -> Option<&'a [u8]> {
-        self.known.first_filled(keys)
-    }
-
-    fn text(&self, keys: &[Key]) -> Option<Text> {
-        Some(self.text_of(self.value(keys)?))
-    }
-
-    fn count(&self, keys: &[Key]) -> Option<u32> {
-        self.value(keys).and_then(number::number)
     }
 
     /// The number of players. The server's own number counts, else the number of lines.
@@ -125,15 +104,15 @@ impl<'a> Reader<'a> {
 
     /// The number of players of an `infoResponse`, which has no lines.
     fn player_count_of_info(&self) -> Option<u32> {
-        match self.profile.clients {
+        match self.engine.clients {
             Clients::Everyone => self.clients(),
             Clients::People => {
-                let bots = self.count(self.profile.bots).unwrap_or(0);
+                let bots = self.keys.number(Field::BotCount).unwrap_or(0);
                 self.clients()?.checked_add(bots)
             }
             Clients::LeftOutAtZero(others) => {
-                let has_others = others.iter().all(|key| self.known.has(*key));
-                let is_left_out = has_others && !self.known.has(Key::Clients);
+                let has_others = others.iter().all(|key| self.keys.known.has(*key));
+                let is_left_out = has_others && !self.keys.known.has(CLIENTS);
                 if is_left_out {
                     return Some(0);
                 }
@@ -143,16 +122,15 @@ impl<'a> Reader<'a> {
     }
 
     fn clients(&self) -> Option<u32> {
-        self.known.get(Key::Clients).and_then(number::number)
+        self.keys.known.get(CLIENTS).and_then(number::number)
     }
 
     /// The server's own number of bots, or all players minus the people, or the lines that are
     /// marked as bots.
     fn bot_count(&self, player_count: Option<u32>, lines: &Lines) -> Option<u32> {
-        let counted = match self.value(self.profile.bots) {
-            Some(bots) => number::number(bots),
+        let counted = match self.keys.value(Field::BotCount) {
             None if self.has_no_bots() => Some(0),
-            None => self.bots_besides_people(player_count),
+            _ => self.keys.bot_count(player_count),
         };
         // Only lines of QuakeWorld mark bots.
         if counted.is_none() && self.answer.family() == Family::QuakeWorld {
@@ -163,52 +141,54 @@ impl<'a> Reader<'a> {
 
     /// Whether the number of bots is left out because it is 0. Such a reply counts its clients.
     fn has_no_bots(&self) -> bool {
-        let left_out = self.profile.bots_left_out_if_none;
+        let left_out = self.engine.bots_left_out_if_none;
         left_out.include(self.answer.detail()) && self.clients().is_some()
     }
 
-    fn bots_besides_people(&self, player_count: Option<u32>) -> Option<u32> {
-        let people = self.count(PEOPLE)?;
-        player_count?.checked_sub(people)
-    }
-
-    fn max_players(&self) -> Option<u32> {
-        let slots = self.count(self.profile.slots)?;
-        if self.profile.counts_private_slots(self.answer.detail()) {
+    /// All slots, private ones included.
+    fn max_players(&self, status: &ServerStatus) -> Option<u32> {
+        let slots = status.max_players?;
+        if self.engine.counts_private_slots(self.answer.detail()) {
             return Some(slots);
         }
-        let private_slots = self.count(PRIVATE_SLOTS);
-        slots.checked_add(private_slots.unwrap_or(0))
+        slots.checked_add(status.private_slots.unwrap_or(0))
     }
 
-    fn password(&self) -> Option<bool> {
-        let password = self.profile.password;
-        if let Some(value) = self.value(password.keys) {
-            return password.is_needed(value);
-        }
-        let is_left_out = password.left_out_if_none.include(self.answer.detail());
+    /// `false` if this engine leaves out the keys of a password when there is none.
+    fn password_left_out(&self) -> Option<bool> {
+        let left_out = self.engine.password_left_out;
+        let is_left_out = left_out.include(self.answer.detail()) && !self.has_password_key();
         let has_none = is_left_out && self.answer.completeness().is_complete();
         has_none.then_some(false)
     }
 
+    fn has_password_key(&self) -> bool {
+        self.keys.value(Field::Password).is_some()
+    }
+
     /// Whether a modification runs that has types of match of its own.
     fn is_modified(&self) -> bool {
-        let profile = self.profile;
-        if profile.stock.is_empty() {
+        let engine = self.engine;
+        if engine.stock.is_empty() {
             return false;
         }
-        let folder = self.known.get(Key::Game);
-        let has_other_folder = folder.is_some_and(|folder| !profile.is_base_folder(folder));
-        has_other_folder || !profile.is_stock(self.known.get(Key::Gamename))
+        let known = self.keys.known;
+        let folder = known.get(const { Key::new("game") });
+        let has_other_folder = folder.is_some_and(|folder| !engine.row.is_base(folder));
+        has_other_folder || !engine.is_stock(known.get(const { Key::new("gamename") }))
     }
 
     /// The server's words, else the game's words for the number, else the number, else the first
     /// word of `qcstatus`.
     fn game_type(&self) -> Option<Text> {
-        self.text(self.profile.match_words)
+        self.text(MATCH_WORDS)
             .or_else(|| self.words_of_number())
-            .or_else(|| self.text(self.profile.match_number))
+            .or_else(|| self.text(MATCH_NUMBER))
             .or_else(|| self.word_of_qcstatus())
+    }
+
+    fn text(&self, field: Field) -> Option<Text> {
+        self.keys.value(field).map(|value| self.keys.text(value))
     }
 
     fn words_of_number(&self) -> Option<Text> {
@@ -216,19 +196,18 @@ impl<'a> Reader<'a> {
         if name.is_empty() || self.is_modified() {
             return None;
         }
-        Some(Text::new(name, self.style))
+        Some(Text::new(name, self.keys.style))
     }
 
     fn word_of_qcstatus(&self) -> Option<Text> {
-        let status = self.known.get(Key::Qcstatus)?;
-        Some(self.text_of(read_qcstatus_type(status)?))
+        let status = self.keys.known.get(const { Key::new("qcstatus") })?;
+        Some(self.keys.text(read_qcstatus_type(status)?))
     }
 
+    /// The limit of points of this type of match.
     fn score_limit(&self) -> Option<i64> {
-        let limit = self
-            .value(self.profile.score_limit)
-            .or_else(|| self.known.get(self.limit_key()?));
-        limit.and_then(number::integer)
+        let limit = self.keys.known.get(self.limit_key()?)?;
+        number::integer(limit)
     }
 
     /// Whether the type of match is one of teams.

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::keys::Key;
 use super::wire::infostring::sanitise;
 use super::wire::siblings::Family;
 use crate::model::{Charset, ServerStatus, Text, TextRef};
@@ -35,8 +34,8 @@ pub(super) fn field_value(family: Family, field: &Option<Text>) -> Option<Vec<u8
 }
 
 /// The value of a rule of the status.
-pub(super) fn rule_value(family: Family, status: &ServerStatus, key: Key) -> Option<Vec<u8>> {
-    let value = status.rules.get(key.as_str())?;
+pub(super) fn rule_value(family: Family, status: &ServerStatus, key: &str) -> Option<Vec<u8>> {
+    let value = status.rules.get(key)?;
     Some(value_of(family, value).into_owned())
 }
 

@@ -12,9 +12,6 @@ mod caret;
 pub(crate) mod charset;
 pub(crate) mod code;
 pub(crate) mod colour;
-pub(crate) mod keys;
-#[cfg(test)]
-pub(crate) mod listing;
 pub(crate) mod number;
 
 /// The range of `part` in `whole`, by address; `None` if it is not a slice of it.

@@ -57,11 +57,6 @@ pub(crate) fn leading(text: &[u8]) -> Option<u32> {
     number(text.split(|byte| !byte.is_ascii_digit()).next()?)
 }
 
-/// A whole number of minutes.
-pub(crate) fn whole_minutes(text: &[u8]) -> Option<Duration> {
-    number::<u32>(text).map(|minutes| Duration::from_secs(u64::from(minutes).saturating_mul(60)))
-}
-
 /// Minutes with a fraction or without, as a duration in milliseconds; `None` for anything else.
 pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
     let text = text.trim_ascii();
@@ -106,11 +101,6 @@ pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
         b"false" | b"no" | b"n" | b"off" => Some(false),
         number => integer(number).map(|value| value != 0),
     }
-}
-
-/// Whether one of these values is true; `None` if none is a truth value.
-pub(crate) fn any<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<bool> {
-    values.filter_map(boolean).reduce(|one, other| one || other)
 }
 
 #[cfg(test)]
