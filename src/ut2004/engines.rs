@@ -244,8 +244,8 @@ const UT2003: Engine = Engine {
     ..UNKNOWN
 };
 
-/// UT2004 and its demo. The mod AntiTCC adds rules (Deaod/UT2004, Engine/GameInfo.uc;
-/// Austinb/GameQ, tests/Protocols/Providers/Ut2004/1_response.txt).
+/// UT2004 and its demo. The mod AntiTCC adds rules (Deaod/UT2004, Engine/GameInfo.uc; a capture in
+/// Austinb/GameQ).
 const UT2004: Engine = Engine {
     row: Row {
         name: "UT2004",
