@@ -92,13 +92,11 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
 }
 
 fn state(server: &Server, thresholds: Thresholds) -> State {
-    let Some(last) = &server.last else {
-        return State::Unknown;
-    };
-    let outcome = match last {
-        Ok(outcome) => outcome,
-        Err(failure) if failure.is_asked => return State::Critical,
-        Err(_) => return State::Unknown,
+    let Some(outcome) = server.outcome() else {
+        return match server.is_asked() {
+            true => State::Critical,
+            false => State::Unknown,
+        };
     };
     let is_over = |threshold: Option<Duration>| {
         outcome
@@ -116,10 +114,11 @@ fn state(server: &Server, thresholds: Thresholds) -> State {
 }
 
 fn words(server: &Server) -> String {
-    let outcome = match &server.last {
-        Some(Ok(outcome)) => outcome,
-        Some(Err(failure)) => return plain(&failure.message),
-        None => return "not queried".to_owned(),
+    if let Some(failure) = &server.failure {
+        return plain(&failure.message);
+    }
+    let Some(outcome) = server.outcome() else {
+        return "not queried".to_owned();
     };
     let status = &outcome.answer;
     let text = |text: &Option<Text>| {

@@ -8,26 +8,31 @@ pub(crate) const STEP: Duration = Duration::from_secs(600);
 /// Samples of a day.
 pub(crate) const SAMPLES: u64 = 144;
 
-/// The outcome of the queries in one step of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sample {
-    /// No query was answered.
-    Down,
-    /// The server answered, without a count of players.
-    Up,
-    /// The maximum number of players of these answers.
-    Players(u32),
+/// The queries in one step of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sample {
+    /// Queries after which the server was up.
+    pub(crate) up: u32,
+    /// Queries after which it was down.
+    pub(crate) down: u32,
+    /// The maximum number of players; `None` without an answer that counts them.
+    pub(crate) players: Option<u32>,
 }
 
 impl Sample {
-    /// The sample of a step with both.
-    fn merged(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Players(a), Self::Players(b)) => Self::Players(a.max(b)),
-            (Self::Players(count), _) | (_, Self::Players(count)) => Self::Players(count),
-            (Self::Up, _) | (_, Self::Up) => Self::Up,
-            (Self::Down, Self::Down) => Self::Down,
+    /// The sample of one query.
+    pub(crate) fn new(is_up: bool, players: Option<u32>) -> Self {
+        Self {
+            up: u32::from(is_up),
+            down: u32::from(!is_up),
+            players,
         }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.up += other.up;
+        self.down += other.down;
+        self.players = self.players.max(other.players);
     }
 }
 
@@ -46,7 +51,7 @@ impl History {
         let start = *self.start.get_or_insert(now);
         let step = step(start, now);
         match self.samples.back_mut() {
-            Some((last, kept)) if *last >= step => *kept = kept.merged(sample),
+            Some((last, kept)) if *last >= step => kept.merge(sample),
             _ => self.samples.push_back((step, sample)),
         }
         while self
@@ -84,28 +89,33 @@ mod tests {
         let at = |minutes: u64| start + Duration::from_secs(minutes * 60);
         let mut history = History::default();
         assert_eq!(history.last_day(start).count(), 0);
-        for (minutes, sample) in [
-            (0, Sample::Down),
-            (3, Sample::Players(2)),
-            (9, Sample::Players(7)),
-            (9, Sample::Up),
-            (10, Sample::Down),
-            (35, Sample::Up),
+        for (minutes, is_up, players) in [
+            (0, false, None),
+            (3, true, Some(2)),
+            (9, true, Some(7)),
+            (9, true, None),
+            (10, false, None),
+            (35, true, None),
         ] {
-            history.add(sample, at(minutes));
+            history.add(Sample::new(is_up, players), at(minutes));
         }
         let present = SAMPLES - 1;
+        let first = Sample {
+            up: 3,
+            down: 1,
+            players: Some(7),
+        };
         assert_eq!(
             history.last_day(at(39)).collect::<Vec<_>>(),
             [
-                (present - 3, Sample::Players(7)),
-                (present - 2, Sample::Down),
-                (present, Sample::Up)
+                (present - 3, first),
+                (present - 2, Sample::new(false, None)),
+                (present, Sample::new(true, None))
             ]
         );
         // A week at one query a minute.
         for minute in 36..7 * 24 * 60 {
-            history.add(Sample::Players(1), at(minute));
+            history.add(Sample::new(true, Some(1)), at(minute));
             assert!(history.samples.len() as u64 <= SAMPLES);
         }
         let places: Vec<u64> = history

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -19,8 +19,9 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, spawn_local};
 
+use super::status_page::View;
 use super::watch::{Shared, now};
-use super::{metrics, status_page};
+use super::{metrics, status_page, style_sheet};
 
 /// The maximum number of connections at a time.
 const MOST_CONNECTIONS: usize = 64;
@@ -104,24 +105,35 @@ fn respond(request: &Request<Incoming>, watched: &Shared) -> Response<Full<Bytes
                 reply(status, PLAIN, format!("{error}\n"))
             }
         },
-        "/" => {
-            let page = status_page::page(&watched.borrow(), now());
-            let mut response = reply(StatusCode::OK, "text/html; charset=utf-8", page);
-            for (name, value) in STATUS_PAGE_HEADERS {
-                let value = HeaderValue::from_static(value);
-                response.headers_mut().insert(name, value);
-            }
-            response
-        }
         "/style.css" => {
-            let style_sheet = status_page::style_sheet();
+            let style_sheet = style_sheet::text();
             reply(StatusCode::OK, "text/css; charset=utf-8", style_sheet)
         }
-        _ => {
-            let pages = "the status page is at /, the metrics are at /metrics\n";
-            reply(StatusCode::NOT_FOUND, PLAIN, pages.to_owned())
-        }
+        path => match html(path, request.uri().query(), watched) {
+            Some(page) => page,
+            None => {
+                let pages = "the status page is at /, the metrics are at /metrics\n";
+                reply(StatusCode::NOT_FOUND, PLAIN, pages.to_owned())
+            }
+        },
     }
+}
+
+/// The status page or the page of a server.
+#[allow(clippy::disallowed_methods, reason = "a program has a clock")]
+fn html(path: &str, query: Option<&str>, watched: &Shared) -> Option<Response<Full<Bytes>>> {
+    let view = View::new(query.unwrap_or_default(), now(), SystemTime::now());
+    let watched = watched.borrow();
+    let page = match path {
+        "/" => status_page::page(&watched, &view),
+        path => status_page::server_page(&watched, path, &view)?,
+    };
+    let mut response = reply(StatusCode::OK, "text/html; charset=utf-8", page);
+    for (name, value) in STATUS_PAGE_HEADERS {
+        let value = HeaderValue::from_static(value);
+        response.headers_mut().insert(name, value);
+    }
+    Some(response)
 }
 
 /// Headers that tell a browser how to treat the status page.

@@ -97,7 +97,9 @@ impl ServerSeries {
 
     /// Sets the values of a server. A server without a result has none.
     fn record(&self, server: &Server) {
-        let Some(last) = &server.last else { return };
+        if server.queries == 0 {
+            return;
+        }
         let address = label(&server.identity.address());
         let what = server.identity.what;
         let protocol = what.protocol().as_str();
@@ -107,9 +109,8 @@ impl ServerSeries {
         };
         let labels = [address.as_str(), protocol, game];
         if server.is_asked() {
-            self.up
-                .with_label_values(&labels)
-                .set(i64::from(last.is_ok()));
+            let is_up = i64::from(server.failure.is_none());
+            self.up.with_label_values(&labels).set(is_up);
         }
         self.queries
             .with_label_values(&labels)
@@ -122,7 +123,9 @@ impl ServerSeries {
                 .with_label_values(&[&address, protocol, game, kind])
                 .inc_by(*count);
         }
-        let Ok(outcome) = last else { return };
+        let Some(outcome) = server.outcome() else {
+            return;
+        };
         if let Some(time) = outcome.rtt {
             self.rtt.with_label_values(&labels).set(time.as_secs_f64());
         }

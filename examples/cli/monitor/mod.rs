@@ -13,6 +13,9 @@
 //! cargo run -p queryport-cli -- monitor --once --warning 0.2 --critical 1 openarena HOST
 //! ```
 //!
+//! The status page is sorted by its headings, and each server has a page with its players and rules.
+//! With `?still`, a page does not load itself again.
+//!
 //! In the same folder, `prometheus.yml` configures Prometheus to read the metrics, and
 //! `dashboard.json` is a dashboard for Grafana.
 //!
@@ -31,6 +34,7 @@ mod history;
 mod http;
 mod metrics;
 mod status_page;
+mod style_sheet;
 #[cfg(test)]
 mod tests;
 mod watch;

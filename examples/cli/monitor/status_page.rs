@@ -1,15 +1,18 @@
-//! The status page for people: HTML without scripts, and its style sheet.
+//! The status page for people and the page of each server: HTML without scripts.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use queryport::Text;
 use queryport::games::Game;
 use queryport::model::{Colour, Colours};
+use queryport::{ServerStatus, Text};
 
 use super::history::{History, SAMPLES, Sample};
-use super::safe_text::{counted, safe};
-use super::watch::{Server, Watched, WatchedGame};
+use super::safe_text::{counted, number_text, safe};
+use super::style_sheet;
+use super::target::Identity;
+use super::watch::{Server, State, Watched, WatchedGame};
 
 /// Lets a browser load the style sheet of the page, and nothing of another host.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -17,134 +20,287 @@ pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 
 const REFRESH: Duration = Duration::from_secs(30);
 /// The maximum number of characters of a text that a server chose.
 const MAX_TEXT: usize = 80;
-/// The maximum number of characters of the reason why a server is down.
+/// The maximum number of characters of the value of a rule, and of the reason why a server is down.
 const MAX_MESSAGE: usize = 300;
-/// The height of a chart. It is as wide as a day has samples.
-const CHART_HEIGHT: u64 = 28;
+/// The height of the bars of a chart. Below them are lanes of the time down and of the time up.
+const BARS: u64 = 26;
 
-/// The page. Its size is bounded: each server has one row, a chart of a day, and texts of a bounded
-/// length.
-pub(crate) fn page(watched: &Watched, now: Instant) -> String {
-    let refresh = REFRESH.as_secs();
-    let mut html = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"refresh\" content=\"{refresh}\">\n<title>{}</title>\n\
-         <link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n<h1>Game servers</h1>\n",
-        title(watched)
-    );
-    servers(&watched.servers, now, &mut html);
+/// The columns of the status page: their names in the address of the page, and their headings.
+const COLUMNS: [(&str, &str); 5] = [
+    ("name", "Server"),
+    ("map", "Map"),
+    ("players", "Players"),
+    ("day", "Last day"),
+    ("state", "State"),
+];
+
+/// How and when a page is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View {
+    /// The column by which the servers are sorted; without one, as they were given.
+    sort: Option<&'static str>,
+    /// Whether the page stays as it is.
+    is_still: bool,
+    now: Instant,
+    date: SystemTime,
+}
+
+impl View {
+    /// The view of a request with this query, as in `sort=players&still`.
+    pub(crate) fn new(query: &str, now: Instant, date: SystemTime) -> Self {
+        let words = || query.split('&');
+        let is_chosen =
+            |(key, _): &&(&str, _)| words().any(|w| w.strip_prefix("sort=") == Some(key));
+        let column = COLUMNS.iter().find(is_chosen);
+        Self {
+            sort: column.map(|(key, _)| *key),
+            is_still: words().any(|word| word == "still"),
+            now,
+            date,
+        }
+    }
+
+    /// The link to the same page with this column and refresh.
+    fn link(sort: Option<&str>, is_still: bool) -> String {
+        match (sort, is_still) {
+            (Some(sort), true) => format!("?sort={sort}&amp;still"),
+            (Some(sort), false) => format!("?sort={sort}"),
+            (None, true) => "?still".to_owned(),
+            (None, false) => "?".to_owned(),
+        }
+    }
+
+    fn head(&self, title: &str) -> String {
+        let mut html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            .to_owned();
+        if !self.is_still {
+            let refresh = REFRESH.as_secs();
+            let _ = writeln!(html, "<meta http-equiv=\"refresh\" content=\"{refresh}\">");
+        }
+        html.push_str("<title>");
+        escaped(title, &mut html);
+        html.push_str(
+            "</title>\n<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n<main>\n",
+        );
+        html
+    }
+
+    fn foot(&self, html: &mut String) {
+        let date = httpdate::fmt_http_date(self.date);
+        let (refresh, change) = match self.is_still {
+            true => ("does not load itself again".to_owned(), "start"),
+            false => {
+                let seconds = REFRESH.as_secs();
+                (
+                    format!("loads itself again every {seconds} seconds"),
+                    "stop",
+                )
+            }
+        };
+        let link = Self::link(self.sort, !self.is_still);
+        let _ = write!(
+            html,
+            "</main>\n<footer>As of {date}. This page {refresh} (<a href=\"{link}\">{change}</a>). \
+             <a href=\"/metrics\">Metrics for Prometheus</a></footer>\n</body>\n</html>\n"
+        );
+    }
+}
+
+/// The status page. Its size is bounded: each server has one row, a chart of a day, and texts of a
+/// bounded length.
+pub(crate) fn page(watched: &Watched, view: &View) -> String {
+    let is_up = |server: &&Server| server.state == State::Up;
+    let up: Vec<&Server> = watched.servers.iter().filter(is_up).collect();
+    let all = watched.servers.len() as u64;
+    // The title of the window, for a tab that nobody looks at.
+    let title = match all {
+        0 => "Game servers".to_owned(),
+        all => format!("{}/{all} up", up.len()),
+    };
+    let mut html = view.head(&title);
+    html.push_str("<h1>Game servers</h1>\n");
+    if all > 0 {
+        let players = up.iter().filter_map(|server| status(server)?.player_count);
+        let players: u64 = players.map(u64::from).sum();
+        let (servers, players) = (counted(all, "server"), counted(players, "player"));
+        let _ = writeln!(html, "<p>{} of {servers} up, {players}</p>", up.len());
+        table(&watched.servers, view, &mut html);
+    }
     games(&watched.games, &mut html);
-    let _ = write!(
-        html,
-        "<footer>This page loads itself again every {refresh} seconds. \
-         <a href=\"/metrics\">Metrics for Prometheus</a></footer>\n</body>\n</html>\n"
-    );
+    view.foot(&mut html);
     html
 }
 
-/// The title of the window, for a tab that nobody looks at: how many servers are up.
-fn title(watched: &Watched) -> String {
-    let up = count_up(&watched.servers);
-    match watched.servers.len() {
-        0 => "Game servers".to_owned(),
-        all => format!("{up}/{all} up"),
+/// The page of the server at this path; `None` if there is none.
+pub(crate) fn server_page(watched: &Watched, wanted: &str, view: &View) -> Option<String> {
+    let is_wanted = |server: &&Server| path(&server.identity) == wanted;
+    let server = watched.servers.iter().find(is_wanted)?;
+    let mut html = view.head(&shown_name(server));
+    html.push_str("<p><a href=\"/\">All servers</a></p>\n<h1><bdi>");
+    name(server, &mut html);
+    html.push_str("</bdi></h1>\n<p>");
+    game_and_address(server, &mut html);
+    html.push_str("</p>\n");
+    state(server, view.now, "p", &mut html);
+    html.push_str("\n<h2>The last day</h2>\n<div class=\"large\">");
+    chart(server, view.now, &mut html);
+    html.push_str("</div>\n");
+    if let Some(status) = status(server) {
+        // The players of the past are not on the server.
+        if server.state == State::Up {
+            players(status, &mut html);
+        }
+        rules(status, &mut html);
     }
+    view.foot(&mut html);
+    Some(html)
 }
 
-fn count_up(servers: &[Server]) -> usize {
-    let is_up = |server: &&Server| server.answer.is_some();
-    servers.iter().filter(is_up).count()
+/// The path of a server's page: how it is queried, its host and its query port.
+fn path(identity: &Identity) -> String {
+    let mut path = format!("/server/{}/", identity.what);
+    for byte in identity.address().bytes() {
+        let _ = match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'.' | b'_' | b':' => {
+                write!(path, "{}", char::from(byte))
+            }
+            _ => write!(path, "%{byte:02X}"),
+        };
+    }
+    path
 }
 
-fn servers(servers: &[Server], now: Instant, html: &mut String) {
-    if servers.is_empty() {
-        return;
+fn status(server: &Server) -> Option<&ServerStatus> {
+    Some(&server.answer.as_ref()?.answer)
+}
+
+fn table(servers: &[Server], view: &View, html: &mut String) {
+    html.push_str("<table class=\"servers\">\n<thead><tr>");
+    for (key, heading) in COLUMNS {
+        let sorted = match view.sort == Some(key) {
+            true => " aria-sort=\"other\"",
+            false => "",
+        };
+        let link = View::link(Some(key), view.is_still);
+        let _ = write!(html, "<th{sorted}><a href=\"{link}\">{heading}</a></th>");
     }
-    let players = servers
-        .iter()
-        .filter_map(|server| server.answer.as_ref()?.player_count)
-        .map(u64::from)
-        .sum();
-    let (up, all) = (count_up(servers), servers.len() as u64);
-    let _ = write!(
-        html,
-        "<p>{up} of {} up, {}</p>\n<table class=\"servers\">\n<thead><tr><th>Server</th><th>Map</th>\
-         <th>Players</th><th>Last day</th><th>State</th></tr></thead>\n<tbody>\n",
-        counted(all, "server"),
-        counted(players, "player")
-    );
+    html.push_str("</tr></thead>\n<tbody>\n");
+    let mut servers: Vec<&Server> = servers.iter().collect();
+    match view.sort {
+        Some("name") => servers.sort_by_cached_key(|server| shown_name(server).to_lowercase()),
+        Some("map") => servers.sort_by_cached_key(|server| {
+            let map = status(server).and_then(|status| status.map.as_ref());
+            (map.is_none(), map.map(|map| map.plain().to_lowercase()))
+        }),
+        Some("players") => servers.sort_by_key(|server| {
+            let is_up = server.state == State::Up;
+            Reverse(
+                status(server)
+                    .filter(|_| is_up)
+                    .and_then(|status| status.player_count),
+            )
+        }),
+        Some("day") => {
+            servers.sort_by_cached_key(|server| Reverse(peak(&server.history, view.now)))
+        }
+        Some(_) => servers.sort_by_key(|server| server.state),
+        None => {}
+    }
     for server in servers {
-        row(server, now, html);
+        row(server, view.now, html);
     }
     html.push_str("</tbody>\n</table>\n");
 }
 
 fn row(server: &Server, now: Instant, html: &mut String) {
-    let status = server.answer.as_ref();
-    html.push_str("<tr><td class=\"name\"><bdi>");
-    match &server.name {
-        Some(name) => coloured(name, html),
-        None => escaped(&server.address, html),
-    }
-    html.push_str("</bdi><small>");
-    let protocol = server.identity.what.protocol();
-    match status.and_then(|status| Game::of(status, protocol)) {
-        Some(game) => escaped(game.name, html),
-        None => escaped(server.identity.what.as_str(), html),
-    }
-    html.push_str(" · <bdi>");
-    escaped(&server.address, html);
-    html.push_str("</bdi></small></td><td class=\"map\"><bdi>");
+    let path = path(&server.identity);
+    let _ = write!(html, "<tr><td class=\"name\"><a href=\"{path}\"><bdi>");
+    name(server, html);
+    html.push_str("</bdi></a><small>");
+    game_and_address(server, html);
+    html.push_str("</small></td><td class=\"map\"><bdi>");
+    let status = status(server);
     if let Some(map) = status.and_then(|status| status.map.as_ref()) {
         escaped(&map.plain(), html);
     }
     html.push_str("</bdi></td><td class=\"players\">");
-    if let Some(status) = status {
-        let number =
-            |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
-        let (players, slots) = (number(status.player_count), number(status.max_players));
+    if let Some(status) = status.filter(|_| server.state == State::Up) {
+        let (players, slots) = (
+            number_text(status.player_count),
+            number_text(status.max_players),
+        );
         let _ = write!(html, "{players}/{slots}");
         if let Some(bots) = status.bot_count.filter(|bots| *bots > 0) {
             let _ = write!(html, "<small>{}</small>", counted(bots.into(), "bot"));
         }
     }
     html.push_str("</td><td class=\"chart\">");
-    chart(&server.history, now, html);
+    chart(server, now, html);
     html.push_str("</td>");
-    state(server, now, html);
+    state(server, now, "td", html);
     html.push_str("</tr>\n");
 }
 
-/// Up or down, since when, and why.
-fn state(server: &Server, now: Instant, html: &mut String) {
-    let time = match server.since {
-        Some(since) => format!(" for {}", duration(now.saturating_duration_since(since))),
-        None => String::new(),
-    };
-    match (&server.last, &server.answer) {
-        (Some(last), Some(answer)) => {
-            let _ = write!(html, "<td class=\"state up\">up{time}");
-            let completeness = answer.completeness;
-            if last.is_err() {
-                html.push_str("<small>no answer to the latest query</small>");
-            } else if !completeness.is_complete() {
-                html.push_str("<small>");
-                escaped(&completeness.to_string(), html);
-                html.push_str("</small>");
-            }
-            html.push_str("</td>");
-        }
-        (Some(Err(failure)), None) => {
-            let _ = match failure.is_asked {
-                true => write!(html, "<td class=\"state down\">down{time}<small>"),
-                false => write!(html, "<td class=\"state\">not asked{time}<small>"),
-            };
-            push_escaped(&failure.message, MAX_MESSAGE, html);
-            html.push_str("</small></td>");
-        }
-        _ => html.push_str("<td class=\"state\">not queried yet</td>"),
+/// The name of a server, or its address.
+fn shown_name(server: &Server) -> String {
+    match status(server).and_then(|status| status.name.as_ref()) {
+        Some(name) => name.plain().into_owned(),
+        None => server.address.clone(),
     }
+}
+
+/// The same in colours.
+fn name(server: &Server, html: &mut String) {
+    match status(server).and_then(|status| status.name.as_ref()) {
+        Some(name) => coloured(name, html),
+        None => escaped(&server.address, html),
+    }
+}
+
+fn game_and_address(server: &Server, html: &mut String) {
+    let what = server.identity.what;
+    let game = status(server).and_then(|status| Game::of(status, what.protocol()));
+    escaped(game.map_or(what.as_str(), |game| game.name), html);
+    html.push_str(" · <bdi>");
+    escaped(&server.address, html);
+    html.push_str("</bdi>");
+}
+
+/// Up or down, since when, and why; the round trip and the age of the latest answer.
+fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
+    let (class, word) = match server.state {
+        State::Up => (" up", "up"),
+        State::Down => (" down", "down"),
+        State::NotAsked => ("", "not asked"),
+        State::New => ("", "not queried yet"),
+    };
+    let _ = write!(html, "<{element} class=\"state{class}\">{word}");
+    let age = |since: Instant| duration(now.saturating_duration_since(since));
+    if let Some(since) = server.since {
+        let _ = write!(html, " for {}", age(since));
+    }
+    let mut details = Vec::new();
+    if let Some(failure) = &server.failure {
+        details.push(match server.state {
+            State::Up => "no answer to the latest query".to_owned(),
+            _ => failure.message.clone(),
+        });
+    }
+    if let (Some(outcome), Some(answered)) = (&server.answer, server.answered) {
+        if server.state == State::Up && !outcome.answer.completeness.is_complete() {
+            details.push(outcome.answer.completeness.to_string());
+        }
+        let rtt = outcome.rtt.filter(|_| server.failure.is_none());
+        details.extend(rtt.map(|rtt| format!("{} ms", rtt.as_millis())));
+        details.push(format!("answered {} ago", age(answered)));
+    }
+    if !details.is_empty() {
+        html.push_str("<small>");
+        push_escaped(&details.join(" · "), MAX_MESSAGE, html);
+        html.push_str("</small>");
+    }
+    let _ = write!(html, "</{element}>");
 }
 
 /// `40 s`, `12 min`, `3 h 5 min`, `9 days`.
@@ -159,39 +315,107 @@ fn duration(time: Duration) -> String {
     }
 }
 
-/// Bars of the players over the last day. Steps in which the server was down have a mark at the
-/// bottom.
-fn chart(history: &History, now: Instant, html: &mut String) {
-    let samples: Vec<(u64, Sample)> = history.last_day(now).collect();
-    let most = samples.iter().filter_map(|(_, sample)| match sample {
-        Sample::Players(count) => Some(u64::from(*count)),
-        Sample::Up | Sample::Down => None,
-    });
-    let Some(most) = most.max() else {
-        html.push_str(if samples.is_empty() {
-            ""
-        } else {
-            "<small>no players counted</small>"
-        });
-        return;
-    };
-    let (mut bars, mut marks) = (String::new(), String::new());
-    for (place, sample) in samples {
-        let _ = match sample {
-            Sample::Players(count) => {
-                let height = (u64::from(count) * (CHART_HEIGHT - 2)).div_ceil(most.max(1));
-                write!(bars, "M{place} {CHART_HEIGHT}v-{height}h1v{height}")
-            }
-            Sample::Down => write!(marks, "M{place} {CHART_HEIGHT}v-2h1v2"),
-            Sample::Up => continue,
-        };
+/// The maximum number of players over the last day.
+fn peak(history: &History, now: Instant) -> Option<u32> {
+    history
+        .last_day(now)
+        .filter_map(|(_, sample)| sample.players)
+        .max()
+}
+
+/// Bars of the players over the last day on the scale of the slots. Below them are two lanes: marks
+/// where the server was down, and a line where it was up. A step of time can have both.
+fn chart(server: &Server, now: Instant, html: &mut String) {
+    let mut samples = [Sample::default(); SAMPLES as usize];
+    for (place, sample) in server.history.last_day(now) {
+        if let Some(kept) = samples.get_mut(place as usize) {
+            *kept = sample;
+        }
     }
+    let sum = |count: fn(&Sample) -> u32| samples.iter().map(count).map(u64::from).sum::<u64>();
+    let (up, down) = (sum(|sample| sample.up), sum(|sample| sample.down));
+    if up + down == 0 {
+        html.push_str("<small>never asked</small>");
+        return;
+    }
+    let peak = peak(&server.history, now);
+    let slots = status(server).and_then(|status| status.max_players);
+    let scale = u64::from(slots.max(peak).unwrap_or_default().max(1));
+    let tops = samples.map(|sample| {
+        let players = u64::from(sample.players.unwrap_or_default());
+        BARS - (players * BARS).div_ceil(scale)
+    });
+    let mut bars = format!("M0 {BARS}");
+    for run in tops.chunk_by(PartialEq::eq) {
+        let _ = write!(bars, "V{}h{}", run.first().unwrap_or(&BARS), run.len());
+    }
+    let lanes = (
+        lane(29, samples.map(|s| s.down > 0)),
+        lane(33, samples.map(|s| s.up > 0)),
+    );
     let _ = write!(
         html,
-        "<svg viewBox=\"0 0 {SAMPLES} {CHART_HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\">\
-         <title>Players over the last day, at most {most}</title>\
-         <path class=\"bars\" d=\"{bars}\"/><path class=\"marks\" d=\"{marks}\"/></svg><small>at most {most} in 24 h</small>"
+        "<svg viewBox=\"0 0 {SAMPLES} 35\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
+         <path class=\"bars\" d=\"{bars}V{BARS}\"/><path class=\"off\" d=\"{}\"/>\
+         <path class=\"on\" d=\"{}\"/></svg><small class=\"day\">",
+        lanes.0, lanes.1
     );
+    let _ = match (peak, slots) {
+        (Some(peak), Some(slots)) => write!(html, "peak {peak} of {slots}"),
+        (Some(peak), None) => write!(html, "peak {peak}"),
+        (None, _) => write!(html, "no player counts"),
+    };
+    // Rounded down: 100 % is without an outage.
+    let uptime = up * 1000 / (up + down);
+    let _ = write!(html, " · {}.{} % up</small>", uptime / 10, uptime % 10);
+}
+
+/// A line at this height in the steps that are set.
+fn lane(height: u64, steps: [bool; SAMPLES as usize]) -> String {
+    let mut path = format!("M0 {height}");
+    for run in steps.chunk_by(PartialEq::eq) {
+        let _ = match run.first() {
+            Some(true) => write!(path, "h{}", run.len()),
+            _ => write!(path, "m{} 0", run.len()),
+        };
+    }
+    path
+}
+
+fn players(status: &ServerStatus, html: &mut String) {
+    let Some(players) = status.players.known() else {
+        return;
+    };
+    let count = counted(players.len() as u64, "player");
+    let _ = write!(
+        html,
+        "<h2>{count} in the list</h2>\n<table>\n<thead><tr><th>Name</th><th>Score</th>\
+         <th>Ping</th></tr></thead>\n<tbody>\n"
+    );
+    for player in players {
+        html.push_str("<tr><td><bdi>");
+        coloured(&player.name, html);
+        let (score, ping) = (number_text(player.score), number_text(player.ping));
+        let _ = writeln!(html, "</bdi></td><td>{score}</td><td>{ping}</td></tr>");
+    }
+    html.push_str("</tbody>\n</table>\n");
+}
+
+fn rules(status: &ServerStatus, html: &mut String) {
+    if status.rules.is_empty() {
+        return;
+    }
+    html.push_str(
+        "<h2>Rules</h2>\n<table>\n<thead><tr><th>Name</th><th>Value</th></tr></thead>\n<tbody>\n",
+    );
+    for (key, value) in &status.rules {
+        html.push_str("<tr><td><bdi>");
+        escaped(&key.plain(), html);
+        html.push_str("</bdi></td><td><bdi>");
+        push_escaped(&value.plain(), MAX_MESSAGE, html);
+        html.push_str("</bdi></td></tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n");
 }
 
 fn games(games: &[WatchedGame], html: &mut String) {
@@ -245,21 +469,7 @@ fn coloured(text: &Text, html: &mut String) {
 
 /// The class of a colour in the style sheet; `None` for the colour of the page.
 fn class(colour: Colour, colours: Colours) -> Option<String> {
-    let rgb = colours.rgb(colour)?;
-    let is_usual = Colours::Caret.rgb(colour) == Some(rgb);
-    Some(match colour {
-        Colour::Palette(index @ 0..16) if colours == Colours::SectionSign => format!("m{index}"),
-        Colour::Palette(index) if is_usual => format!("q{index}"),
-        _ => {
-            let [red, green, blue] = rgb.map(digit);
-            format!("c{red}{green}{blue}")
-        }
-    })
-}
-
-/// The part of a colour in the cube of 6 × 6 × 6 colours of the style sheet.
-const fn digit(part: u8) -> u8 {
-    part.saturating_add(25) / 51
+    Some(style_sheet::class(colours.rgb(colour)?))
 }
 
 /// The text, of a bounded length, without control and invisible characters.
@@ -279,73 +489,3 @@ fn push_escaped(text: &str, max: usize, html: &mut String) {
         }
     }
 }
-
-/// The style sheet: that of the page, and a class for each colour of a name.
-pub(crate) fn style_sheet() -> String {
-    let mut css = STYLE.to_owned();
-    for (index, colour) in QUAKE.iter().enumerate() {
-        let _ = writeln!(css, ".q{index}{{color:{colour}}}");
-    }
-    for (index, colour) in MINECRAFT.iter().enumerate() {
-        let _ = writeln!(css, ".m{index}{{color:{colour}}}");
-    }
-    for number in 0..216_u32 {
-        let [red, green, blue] = [number / 36, number / 6 % 6, number % 6];
-        // Dark colours of games are lightened, because the page is dark.
-        let lift = match red * 3 + green * 6 + blue {
-            0..5 => 130,
-            5..10 => 90,
-            10..16 => 35,
-            _ => 0,
-        };
-        let [r, g, b] = [red, green, blue].map(|digit| (digit * 51 + lift).min(255));
-        let _ = writeln!(css, ".c{red}{green}{blue}{{color:#{r:02x}{g:02x}{b:02x}}}");
-    }
-    css
-}
-
-/// The usual palette of the Quake 3 family on a dark page. Other colours have classes of the cube.
-const QUAKE: [&str; 8] = [
-    "#8a8f98", "#ff6b6b", "#6fd86f", "#ffd866", "#7ba7ff", "#6fdfe8", "#e58bf0", "#ffffff",
-];
-
-/// Minecraft's formatting codes on a dark page.
-const MINECRAFT: [&str; 16] = [
-    "#8a8f98", "#7b8cff", "#3fbf5f", "#3fb8b8", "#e05c5c", "#c06bd8", "#ffaa00", "#b8b8b8",
-    "#8a8f98", "#8f9bff", "#6fe06f", "#6fe8e8", "#ff7b7b", "#ff8bff", "#ffff77", "#ffffff",
-];
-
-/// The style of the page: a table, and below 700 pixels one block for each server.
-const STYLE: &str = "\
-:root{color-scheme:dark}
-*{box-sizing:border-box}
-body{margin:0 auto;padding:16px;max-width:1200px;background:#16181d;color:#e2e4e8;font:16px/1.45 system-ui,sans-serif}
-h1{margin:0;font-size:1.4rem}
-p{margin:.2rem 0 1rem;color:#a9aeb8}
-table{width:100%;border-collapse:collapse;margin-bottom:1.5rem}
-th{padding:6px 10px;text-align:left;font-size:.85rem;font-weight:600;color:#a9aeb8}
-td{padding:9px 10px;border-top:1px solid #2b2f38;vertical-align:top;overflow-wrap:anywhere}
-small{display:block;font-size:.8rem;color:#a9aeb8}
-.name{font-weight:600;min-width:14rem}
-.name small{font-weight:400}
-.players{white-space:nowrap;font-variant-numeric:tabular-nums}
-.chart{min-width:170px}
-.state{min-width:14rem;max-width:20rem}
-.up{color:#7fd962}
-.down{color:#ff8080}
-svg{display:block;width:150px;height:28px;background:#1e2129}
-.bars{fill:#6fb3ff}
-.marks{fill:#ff6b6b}
-a{color:#8fc1ff}
-footer{font-size:.8rem;color:#a9aeb8}
-@media(max-width:700px){
-.servers thead{display:none}
-.servers tr{display:grid;grid-template-columns:1fr auto;column-gap:10px;border-top:1px solid #2b2f38;padding:8px 0}
-.servers td{border:0;padding:2px 0;min-width:0;max-width:none}
-.servers .name,.servers .state,.servers .chart{grid-column:1/-1}
-.servers .players small{display:inline;margin-left:.5em}
-svg{width:100%}
-.games .name{min-width:0}
-.games td,.games th{padding:6px 4px}
-}
-";

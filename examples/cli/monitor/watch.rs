@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use queryport::games::Game;
-use queryport::{Client, Error, ErrorKind, Outcome, QueryError, ScanOptions, ServerStatus, Text};
+use queryport::{Client, Error, ErrorKind, Outcome, QueryError, ScanOptions, ServerStatus};
 
 use super::history::{History, Sample};
 use super::port::Port;
@@ -15,22 +15,34 @@ use super::target::{Identity, What};
 /// The failures in a row after which a server that was up is down.
 const FAILURES: u32 = 3;
 
+/// What is known of a server, the worst first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum State {
+    Down,
+    /// The latest query did not reach the network, and the server is not known to be up.
+    NotAsked,
+    /// No query has ended.
+    #[default]
+    New,
+    Up,
+}
+
 /// A server and the results of its queries.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) identity: Identity,
     /// Host and port as given.
     pub(crate) address: String,
-    /// The latest result; none before the first.
-    pub(crate) last: Option<Result<Outcome<ServerStatus>, Failure>>,
-    /// The latest answer, until the server is down: after [`FAILURES`] failures in a row, because
-    /// a lost datagram is not an outage.
-    pub(crate) answer: Option<ServerStatus>,
+    /// The latest answer. It stays while the server is down.
+    pub(crate) answer: Option<Outcome<ServerStatus>>,
+    /// The time of the latest answer.
+    pub(crate) answered: Option<Instant>,
+    /// The failure of the latest query; `None` after an answer.
+    pub(crate) failure: Option<Failure>,
     failures_in_a_row: u32,
-    /// The time of the first result of the current state, up or down.
+    pub(crate) state: State,
+    /// The time of the first result of this state.
     pub(crate) since: Option<Instant>,
-    /// The name in the latest answer.
-    pub(crate) name: Option<Text>,
     pub(crate) history: History,
     pub(crate) queries: u64,
     /// Failed queries by kind.
@@ -47,16 +59,35 @@ pub(crate) struct Failure {
     pub(crate) message: String,
 }
 
+impl Failure {
+    fn of(error: &Error) -> Self {
+        let is_asked = !matches!(
+            error.kind(),
+            ErrorKind::BadAddress
+                | ErrorKind::Duplicate
+                | ErrorKind::NameResolution
+                | ErrorKind::Request
+                | ErrorKind::Io
+        );
+        Self {
+            kind: error.kind().as_str(),
+            is_asked,
+            message: super::command_line::message(error),
+        }
+    }
+}
+
 impl Server {
     pub(crate) fn new(what: What, address: String) -> Self {
         Self {
             identity: Identity::of(what, &address),
             address,
-            last: None,
             answer: None,
+            answered: None,
+            failure: None,
             failures_in_a_row: 0,
+            state: State::New,
             since: None,
-            name: None,
             history: History::default(),
             queries: 0,
             failures: BTreeMap::new(),
@@ -67,28 +98,13 @@ impl Server {
     /// Counts and keeps a result.
     pub(crate) fn add(&mut self, result: Result<Outcome<ServerStatus>, Error>, now: Instant) {
         self.queries += 1;
-        let was_up = self.answer.is_some();
-        match &result {
-            Ok(outcome) => {
-                self.failures_in_a_row = 0;
-                self.answer = Some(outcome.answer.clone());
-                self.name.clone_from(&outcome.answer.name);
-            }
-            Err(_) => {
-                self.failures_in_a_row += 1;
-                let is_down = self.failures_in_a_row >= FAILURES;
-                self.answer = self.answer.take().filter(|_| !is_down);
-            }
-        }
-        let is_first = self.last.is_none();
-        if is_first || was_up != self.answer.is_some() {
-            self.since = Some(now);
-        }
-        let sample = sample(&result);
-        self.last = Some(match result {
+        match result {
             Ok(outcome) => {
                 self.rejected += u64::from(outcome.stats.rejected);
-                Ok(outcome)
+                self.failures_in_a_row = 0;
+                self.failure = None;
+                self.answer = Some(outcome);
+                self.answered = Some(now);
             }
             Err(error) => {
                 if let Error::Query {
@@ -98,49 +114,52 @@ impl Server {
                 {
                     self.rejected += u64::from(*rejected);
                 }
-                let kind = error.kind().as_str();
-                *self.failures.entry(kind).or_default() += 1;
-                let is_asked = !matches!(
-                    error.kind(),
-                    ErrorKind::BadAddress
-                        | ErrorKind::Duplicate
-                        | ErrorKind::NameResolution
-                        | ErrorKind::Request
-                        | ErrorKind::Io
-                );
-                Err(Failure {
-                    kind,
-                    is_asked,
-                    message: super::command_line::message(&error),
-                })
+                self.failures_in_a_row += 1;
+                let failure = Failure::of(&error);
+                *self.failures.entry(failure.kind).or_default() += 1;
+                self.failure = Some(failure);
             }
-        });
+        }
+        let state = self.latest_state();
+        if self.state != state {
+            self.state = state;
+            self.since = Some(now);
+        }
         if self.is_asked() {
+            let players = self.status().and_then(|status| status.player_count);
+            let sample = Sample::new(state == State::Up, players);
             self.history.add(sample, now);
+        }
+    }
+
+    /// The state after the latest result. A lost datagram is not an outage: a server that was up is
+    /// down after [`FAILURES`] failures in a row.
+    fn latest_state(&self) -> State {
+        let was_up = self.state == State::Up && self.failures_in_a_row < FAILURES;
+        match &self.failure {
+            None => State::Up,
+            Some(_) if was_up => State::Up,
+            Some(failure) if failure.is_asked => State::Down,
+            Some(_) => State::NotAsked,
         }
     }
 
     /// Whether the latest query reached the network. Otherwise nothing is known of the server.
     pub(crate) fn is_asked(&self) -> bool {
-        match &self.last {
-            Some(Err(failure)) => failure.is_asked,
-            Some(Ok(_)) => true,
-            None => false,
+        match &self.failure {
+            Some(failure) => failure.is_asked,
+            None => self.answer.is_some(),
         }
     }
 
+    /// The answer to the latest query.
     pub(crate) fn outcome(&self) -> Option<&Outcome<ServerStatus>> {
-        self.last.as_ref()?.as_ref().ok()
+        self.answer.as_ref().filter(|_| self.failure.is_none())
     }
-}
 
-fn sample(result: &Result<Outcome<ServerStatus>, Error>) -> Sample {
-    match result {
-        Ok(outcome) => outcome
-            .answer
-            .player_count
-            .map_or(Sample::Up, Sample::Players),
-        Err(_) => Sample::Down,
+    /// The status in it.
+    fn status(&self) -> Option<&ServerStatus> {
+        Some(&self.outcome()?.answer)
     }
 }
 
