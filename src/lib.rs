@@ -129,18 +129,7 @@
 //!
 //! [`guide::answering`] has the loop of a server, on the socket of a game.
 //!
-//! # Layers
-//! A module uses modules of its own layer and of the layers below it. The protocols do not use each
-//! other, and files do not depend on each other in a circle.
-//!
-//! | layer | modules | |
-//! |---|---|---|
-//! | 4 | `guide`, `net` | documentation; sockets, clock, entropy, host names |
-//! | 3 | `games`, `inspect`, `lan`, `lists`, `serve`, `status_query` | the four protocols in one interface; games by name; lists of servers; answering |
-//! | 2 | `gamespy1`, `gamespy4`, `quake3`, `ut2004` | the protocols |
-//! | 1 | `meaning`, `model`, `options`, `protocol`, `reply`, `scan`, `service`, `session` | what keys mean; the normalised status; conversations, retries, deadlines, scans |
-//! | 0 | `address`, `bucket`, `error`, `game_key`, `grammar`, `limits`, `secret`, `sketch`, `text`, `time`, `token` | what the layers above share |
-//!
+//! # Protocols and their data
 //! Every protocol has the same items:
 //! - `Request` and `Response`: one datagram.
 //! - `Answer`: the datagrams of one reply, put together.
@@ -244,6 +233,7 @@ pub mod blocking {
     //!   them once per millisecond.
     //! - A [`Scan`] uses the system's default receive buffer. Except on Linux, a query of a closed
     //!   port waits for the timeout.
+    //! - [`Client::scan`] returns no `Result`: if no socket opens, every target has that error.
     //!
     //! These need the feature `tokio`:
     //! - [`Query`](crate::Query), so mocks and targets, and scans of a stream or of your own

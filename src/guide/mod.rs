@@ -136,7 +136,15 @@ pub mod one_server {}
 /// # }
 /// ```
 /// ```
-/// let password = queryport::quake3::Password::new(String::from("secret"));
+/// # async fn example(client: queryport::Client, password: String) -> queryport::Result<()> {
+/// let mut rcon = queryport::net::Rcon::new(&client, "example.org", &password).await?;
+/// match rcon.run("status").await {
+///     Ok(outcome) => println!("{}", outcome.answer),
+///     Err(queryport::Error::Rcon { error: queryport::net::RconError::BadPassword, .. }) => {}
+///     Err(error) => return Err(error),
+/// }
+/// # Ok(())
+/// # }
 /// ```
 /// ```
 /// let server: queryport::net::Server = "example.org:27960".parse()?;

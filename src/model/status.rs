@@ -55,7 +55,7 @@ use std::time::Duration;
     not(feature = "serde"),
     doc = "[crate::model::Detailed]: https://docs.rs/queryport/latest/queryport/model/struct.Detailed.html"
 )]
-#[doc(alias = "CommonResponse")]
+#[doc(alias("CommonResponse", "Status", "ServerInfo"))]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
 #[allow(
@@ -92,11 +92,13 @@ pub struct ServerStatus {
     pub anti_cheat: Option<bool>,
     /// Everyone on the server, bots included, as the server counts them. [`ServerStatus::players`]
     /// may be longer or shorter on real servers.
+    #[doc(alias = "num_players")]
     pub player_count: Option<u32>,
     /// The bots among [`ServerStatus::player_count`], if the reply proves their number. It is never
     /// greater than that: a count of more bots than players remains in the rules only.
     pub bot_count: Option<u32>,
     /// Slots for players, including private slots if the reply has their number.
+    #[doc(alias("max_clients", "slots"))]
     pub max_players: Option<u32>,
     /// Slots of [`ServerStatus::max_players`] that need a password. It is never greater than that, as
     /// [`ServerStatus::bot_count`] is not.

@@ -259,7 +259,7 @@ impl Client {
     ///             "{}: {} servers, {}",
     ///             report.address, report.servers, list.completeness
     ///         ),
-    ///         Some(Err(error)) => println!("{}: {error}", report.address),
+    ///         Some(Err(error)) => println!("{}: {}", report.address, error.reason()),
     ///         None => {}
     ///     }
     /// }
@@ -540,6 +540,8 @@ impl Client {
     /// Sets how long to wait for a server, retries included: [`Timing::with_timeout`].
     ///
     /// A timeout that is longer than the deadline of [`Self::with_deadline`] raises the deadline.
+    /// The first retry comes after 1.2 s, so a shorter timeout leaves none: one lost datagram then
+    /// fails the query. [`Timing::with_retry_after`] lets it come earlier.
     ///
     /// ```
     /// use std::time::Duration;
@@ -548,6 +550,7 @@ impl Client {
     /// let client = Client::new()?.with_timeout(Duration::from_secs(2));
     /// # Ok::<(), queryport::Error>(())
     /// ```
+    #[doc(alias = "timeout")]
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         let timing = self.querier.timing.with_timeout(timeout);

@@ -48,6 +48,9 @@ mod target;
 #[cfg(feature = "tokio")]
 mod tokio_io;
 
+#[cfg(feature = "tokio")]
+#[doc(no_inline)]
+pub use crate::quake3::RconError;
 pub use detect::Detected;
 pub use inquiry::{Listed, MasterReport};
 #[cfg(all(feature = "games", feature = "tokio"))]

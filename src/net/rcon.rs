@@ -36,13 +36,11 @@ use crate::time::after;
 /// ```no_run
 /// use queryport::Client;
 /// use queryport::net::Rcon;
-/// use queryport::quake3::Password;
 ///
 /// # async fn example() -> Result<(), queryport::Error> {
 /// let client = Client::new()?;
-/// let mut rcon =
-///     Rcon::new(&client, "example.org:27960", Password::new("secret")).await?;
-/// println!("{}", rcon.run("status").await?.answer.text.decoded());
+/// let mut rcon = Rcon::new(&client, "example.org:27960", "secret").await?;
+/// println!("{}", rcon.run("status").await?.answer);
 /// # Ok(())
 /// # }
 /// ```
@@ -63,7 +61,7 @@ impl Rcon {
     pub async fn new(
         client: &Client,
         server: impl Into<Server>,
-        password: Password,
+        password: impl Into<Password>,
     ) -> Result<Self, Error> {
         let port = Protocol::Quake3.default_query_port();
         let server = client
@@ -73,7 +71,7 @@ impl Rcon {
         Ok(Self {
             client: client.querier.clone(),
             server,
-            password,
+            password: password.into(),
             mode: RconMode::Plain,
             pace: Pace::default(),
         })

@@ -88,15 +88,11 @@ impl RconMode {
 ///
 /// ```
 /// use queryport::Limits;
-/// use queryport::quake3::{Password, RconError, RconMode, RconQuery};
+/// use queryport::quake3::{RconError, RconMode, RconQuery};
 /// use queryport::session::{Conversation, Verdict};
 ///
-/// let mut query = RconQuery::new(
-///     Password::new("secret"),
-///     "status",
-///     RconMode::Plain,
-///     &Limits::default(),
-/// )?;
+/// let mut query =
+///     RconQuery::new("secret", "status", RconMode::Plain, &Limits::default())?;
 /// let verdict = query.receive(b"\xff\xff\xff\xffprint\nBad rconpassword.\n");
 /// assert_eq!(verdict, Verdict::Done(Err(RconError::BadPassword)));
 /// # Ok::<(), queryport::EncodeError>(())
@@ -195,11 +191,12 @@ impl RconQuery {
     ///   with a space, because the key is the part before the first space.
     /// - [`EncodeError::TooLong`] for a command line longer than servers read.
     pub fn new(
-        password: Password,
+        password: impl Into<Password>,
         command: &str,
         mode: RconMode,
         limits: &Limits,
     ) -> Result<Self, EncodeError> {
+        let password = password.into();
         let command = command.as_bytes().to_vec();
         let is_signed = mode.is_signed();
         let request = RconRequest {
@@ -232,13 +229,13 @@ impl RconQuery {
     /// ```
     /// use std::time::Duration;
     /// use queryport::Limits;
-    /// use queryport::quake3::{Password, RconMode, RconQuery};
+    /// use queryport::quake3::{RconMode, RconQuery};
     /// use queryport::session::Conversation;
     ///
     /// let since_1970 = Duration::from_micros(1_700_000_000_000_123);
-    /// let (password, limits) = (Password::new("secret"), Limits::default());
+    /// let limits = Limits::default();
     /// let mut query =
-    ///     RconQuery::new(password, "status", RconMode::Time, &limits)?.at(since_1970);
+    ///     RconQuery::new("secret", "status", RconMode::Time, &limits)?.at(since_1970);
     /// let mut datagram = Vec::new();
     /// query.request(&mut datagram);
     /// assert!(
@@ -427,21 +424,20 @@ impl Conversation for RconQuery {
 ///
 /// ```
 /// use queryport::Limits;
-/// use queryport::quake3::{Password, RconMode, RconQuery};
+/// use queryport::quake3::{RconMode, RconQuery};
 /// use queryport::session::{Conversation, OnTimeout, Remaining};
 ///
-/// let mut query = RconQuery::new(
-///     Password::new("secret"),
-///     "status",
-///     RconMode::Plain,
-///     &Limits::default(),
-/// )?;
+/// let mut query =
+///     RconQuery::new("secret", "status", RconMode::Plain, &Limits::default())?;
 /// query.receive(b"\xff\xff\xff\xffprint\nmap: q3d");
 /// query.receive(b"\xff\xff\xff\xffprint\nm17\n2 players\n");
 /// let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
 /// assert_eq!(answer.lines().next().unwrap(), "map: q3dm17");
+/// assert_eq!(answer.to_string(), "map: q3dm17\n2 players");
 /// # Ok::<(), queryport::EncodeError>(())
 /// ```
+///
+/// `Display` writes the plain text of each line: without colour codes and control characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RconAnswer {
@@ -467,6 +463,19 @@ impl RconAnswer {
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             TextRef::new(line.strip_suffix(b"\r").unwrap_or(line), self.text.style())
         })
+    }
+}
+
+/// The plain text of each line, see [`TextRef::plain`]. No line feed follows the last line.
+impl fmt::Display for RconAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, line) in self.lines().enumerate() {
+            if number > 0 {
+                f.write_str("\n")?;
+            }
+            f.write_str(&line.plain())?;
+        }
+        Ok(())
     }
 }
 
@@ -572,7 +581,7 @@ fn last_line(text: &[u8]) -> String {
         .unwrap_or_default()
 }
 
-/// A password. `Debug` does not show it.
+/// A password. `Debug` does not show it. Functions take a text or bytes for one.
 ///
 /// ```
 /// use queryport::quake3::Password;
@@ -607,6 +616,13 @@ impl Password {
             .split(|&byte| byte == b' ')
             .next()
             .unwrap_or_default()
+    }
+}
+
+/// A copy of a text or of bytes.
+impl<T: AsRef<[u8]>> From<T> for Password {
+    fn from(password: T) -> Self {
+        Self::new(password)
     }
 }
 
@@ -871,6 +887,16 @@ mod tests {
         };
         assert_eq!(answer.text.style().colours, Colours::DarkPlaces);
         assert_eq!(collect(&[b"getinfo"]), OnTimeout::Wait);
+    }
+
+    #[test]
+    fn an_answer_is_displayed_line_by_line_and_moves_no_cursor() {
+        let mut query = query();
+        query.receive(b"\xff\xff\xff\xffprint\nmap:\tq3dm17\r\n^1Ann^7 \x1b[2Jleft\n\nend\n");
+        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+            panic!()
+        };
+        assert_eq!(answer.to_string(), "map: q3dm17\nAnn [2Jleft\n\nend");
     }
 
     /// DaemonEngine/Daemon b276137b, recorded.

@@ -124,7 +124,7 @@ impl Announcer {
         now: Instant,
     ) -> Result<Self, AnnounceError> {
         quake3::master::check_tag(tag)?;
-        Self::new(
+        Self::with_masters(
             MasterProtocol::Quake3 {
                 tag: tag.to_owned(),
                 service: service.into(),
@@ -166,7 +166,7 @@ impl Announcer {
         status: &ServerStatus,
         now: Instant,
     ) -> Result<Self, AnnounceError> {
-        Self::new(
+        Self::with_masters(
             MasterProtocol::GameSpy1 {
                 query_port,
                 game: Vec::new(),
@@ -177,7 +177,7 @@ impl Announcer {
         )
     }
 
-    fn new(
+    fn with_masters(
         mut protocol: MasterProtocol,
         masters: impl IntoIterator<Item = SocketAddr>,
         status: &ServerStatus,

@@ -36,6 +36,12 @@ use crate::error::ParseError;
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a query",
+    label = "expected a query, such as `queryport::StatusQuery`",
+    note = "make one with `StatusQuery::new(protocol, nonce, &options)`",
+    note = "a protocol of your own implements `Conversation`: see `queryport::guide::new_protocol`"
+)]
 pub trait Conversation {
     /// The result of the exchange.
     type Answer;

@@ -98,6 +98,9 @@ impl Timing {
 
     setters! {
         /// Sets [`Self::timeout`], clamped to its range.
+        ///
+        /// A timeout of 1.2 s or less leaves no time for a retry: one lost datagram then fails the
+        /// query. See [`Self::with_retry_after`].
         with_timeout(timeout: Duration) timeout =
             timeout.clamp(Duration::from_millis(10), Duration::from_secs(600));
 

@@ -231,9 +231,8 @@ fn no_module_is_included_by_path() {
 }
 
 #[test]
-fn the_layers_in_documents_are_the_same() {
+fn every_module_of_the_layers_is_there() {
     let stated = numbered_names(".github/CONTRIBUTING.md", "| layer |");
-    assert_eq!(stated, numbered_names("src/lib.rs", "| layer |"));
     for module in stated.into_keys() {
         let is_there = ["src/{}.rs", "src/{}/mod.rs"]
             .iter()

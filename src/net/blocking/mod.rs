@@ -82,7 +82,7 @@ impl Client {
     /// use std::time::Duration;
     /// use queryport::blocking::Client;
     ///
-    /// let client = Client::new()?.with_timeout(Duration::from_secs(1));
+    /// let client = Client::new()?.with_timeout(Duration::from_secs(2));
     /// # Ok::<(), queryport::Error>(())
     /// ```
     #[must_use]
