@@ -55,6 +55,8 @@
 //!   reply to `\players\` has no count. With numbers, `numplayers` is not compared: UT2004 counts
 //!   bots that it does not list. The exception is a reply whose texts are not in pairs, because a
 //!   name or another value contains `\`.
+//! - Descent 3 loses the pair that does not fit into a datagram, and begins the next one with the
+//!   pair after it. Its answer of two datagrams or more is therefore incomplete.
 //! - A server that numbers N.M from 0 (OpenMoHAA of 2023, code/gamespy/sv_gqueryreporting.c at
 //!   commit 317aead) looks as if it counted from 1 if fragment 0 is lost. A status without name and
 //!   map is therefore incomplete: the client waits one round trip for fragment 0, then sends

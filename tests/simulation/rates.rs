@@ -38,12 +38,6 @@ pub const RATES: &[Rate] = &[
               of those get it before the server's.",
     },
     Rate {
-        wires: &["descent3"],
-        links: UNDAMAGED,
-        per_million: 90_000.0,
-        why: "Where a datagram is full, the server loses a pair. One list in twelve fills one.",
-    },
-    Rate {
         wires: &["swat4", "swat4-adminmod"],
         links: &["loss 8 %", "late", "all"],
         per_million: 900.0,
@@ -92,17 +86,6 @@ const EVERY: &[&str] = &[
     "quake2",
     "quakeworld",
     "ut2004",
-];
-
-const UNDAMAGED: &[&str] = &[
-    "calm",
-    "changes",
-    "loss 1.5 %",
-    "loss 8 %",
-    "doubles",
-    "late",
-    "all",
-    "forged",
 ];
 
 const WITHOUT_ID: &[&str] = &[

@@ -3,6 +3,7 @@
 //! | the reply | missing |
 //! |---|---|
 //! | lacks fragments, or the end mark | fragments, end |
+//! | has two datagrams or more, all with an end mark without a value, as in Descent 3 | rules or players: the part that the datagram before the last ends in |
 //! | answers a request for the status, without name and map | description |
 //! | is the description alone, because nothing else was answered | players, rules |
 //! | ends in a text that is not in a pair | the part that the text is in |
@@ -15,7 +16,7 @@
 //! than it counts.
 
 use super::asked::Asked;
-use super::reassembly::{Body, Progress, has_repeats};
+use super::reassembly::{Body, Progress, has_repeats, last_part};
 use super::rows::{Row, RowFields};
 use crate::gamespy1::engines::Family;
 use crate::gamespy1::wire::{Fields, RowKey};
@@ -62,13 +63,9 @@ fn part_of_last_text(fields: Fields<'_>) -> Option<Part> {
         return None;
     }
     let mut pairs = fields.pairs();
-    let last = pairs.by_ref().last();
+    pairs.by_ref().for_each(drop);
     pairs.take_key_without_value()?;
-    match last.and_then(|(key, _)| RowKey::parse(key)) {
-        Some(row) if row.is_team => Some(Part::Teams),
-        Some(_) => Some(Part::Players),
-        None => Some(Part::Rules),
-    }
+    Some(last_part(fields))
 }
 
 /// Whether rows of players are missing.

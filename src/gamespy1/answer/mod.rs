@@ -149,6 +149,8 @@ impl Answer {
     /// - the last row was cut: it lacks a column that all other rows have;
     /// - there are fewer rows than `numplayers`, and either fragments have no numbers, or values that
     ///   contain `\` can hide rows.
+    ///
+    /// Descent 3 loses a pair before each datagram but the first: players or rules are missing.
     pub const fn completeness(&self) -> Completeness {
         self.completeness
     }

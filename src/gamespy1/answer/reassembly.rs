@@ -9,7 +9,7 @@ use crate::gamespy1::engines::ConstantReply;
 use crate::gamespy1::wire::response::{Counts, Response, Trailer};
 use crate::gamespy1::wire::{Fields, RowKey, are_pairs, token, tokens};
 use crate::limits::Limits;
-use crate::model::MissingParts;
+use crate::model::completeness::{MissingParts, Part};
 use crate::session::Fragments;
 
 /// The joined pairs of a reply.
@@ -317,11 +317,24 @@ impl Reply {
                 end: !self.is_ended(),
                 // The first fragment has the description, the count of players and some players.
                 info: lacks_first,
-                players: lacks_first,
+                players: lacks_first || self.lost_pair_of(Part::Players),
+                rules: self.lost_pair_of(Part::Rules),
                 ..MissingParts::NOTHING
             },
             progress: self.progress(),
         }
+    }
+
+    /// Whether the server lost a pair at the end of this part. Descent 3 begins a datagram only
+    /// where a pair does not fit, and loses that pair (DescentDevelopers/Descent3,
+    /// Descent3/gamespy.cpp, `gspy_AddToBuffer`).
+    fn lost_pair_of(&self, part: Part) -> bool {
+        if !(self.is_numbered() && self.every_part_is_marked) {
+            return false;
+        }
+        let full = self.parts.len().saturating_sub(1);
+        let mut full_parts = self.parts.iter().take(full);
+        full_parts.any(|(_, body)| last_part(Fields::new(body)) == part)
     }
 
     /// Whether a fragment has the server's description.
@@ -410,6 +423,19 @@ fn begins_with_description(fields: Fields<'_>) -> bool {
         .pairs()
         .take_while(|(key, _)| RowKey::parse(key).is_none());
     before_rows.any(|(key, _)| key.eq_ignore_ascii_case(b"hostname"))
+}
+
+/// The part of the answer that the last pair belongs to.
+pub(super) fn last_part(fields: Fields<'_>) -> Part {
+    let last_row = fields
+        .pairs()
+        .last()
+        .and_then(|(key, _)| RowKey::parse(key));
+    match last_row {
+        Some(row) if row.is_team => Part::Teams,
+        Some(_) => Part::Players,
+        None => Part::Rules,
+    }
 }
 
 /// Whether two items are equal.

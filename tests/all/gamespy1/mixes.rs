@@ -235,7 +235,8 @@ proptest! {
         }
     }
 
-    /// The oracle's other side: a reply that arrives whole and alone is complete.
+    /// The oracle's other side: a reply that arrives whole and alone is complete. Descent 3 loses a
+    /// pair of each reply of two datagrams or more.
     #[test]
     fn each_reply_alone_is_complete(
         numbering in prop::sample::select(vec![
@@ -246,6 +247,7 @@ proptest! {
     ) {
         let reply = reply(numbering, 20, tag, &rows);
         let answer = Answer::from_datagrams(reply.datagrams.clone(), &Limits::default()).unwrap();
-        prop_assert!(answer.completeness().is_complete(), "{:?}", reply);
+        let is_whole = numbering != Descent3 || rows.len() == 1;
+        prop_assert_eq!(answer.completeness().is_complete(), is_whole, "{:?}", reply);
     }
 }

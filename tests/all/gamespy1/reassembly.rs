@@ -303,6 +303,40 @@ fn a_mark_without_a_value_counts_only_where_every_datagram_has_one() {
     }
 }
 
+/// Descent 3 begins a datagram where a pair does not fit, and loses that pair.
+#[test]
+fn a_pair_is_missing_where_descent_3_begins_a_datagram() {
+    let marked = |texts: &[&str]| {
+        let numbered = (1..).zip(texts);
+        let datagrams: Vec<String> = numbered
+            .map(|(part, text)| format!("{text}\\final\\queryid\\7.{part}\0"))
+            .collect();
+        let datagrams: Vec<&[u8]> = datagrams.iter().map(|text| text.as_bytes()).collect();
+        read(&datagrams).completeness()
+    };
+    let head = r"\hostname\Srv\mapname\DM\numplayers\2";
+    let (ann, bob) = (r"\player_0\Ann\frags_0\3", r"\player_1\Bob\frags_1\5");
+    assert!(marked(&[&[head, ann, bob].concat()]).is_complete());
+    let cases = [
+        (
+            [[head, ann].concat(), r"\frags_1\5".to_owned()],
+            Part::Players,
+        ),
+        (
+            [[head, ann, r"\player_1\Bob"].concat(), String::new()],
+            Part::Players,
+        ),
+        (
+            [head.to_owned(), [r"\teamplay\2", ann, bob].concat()],
+            Part::Rules,
+        ),
+    ];
+    for ([first, last], part) in cases {
+        let missing = marked(&[&first, &last]).missing_parts();
+        assert_eq!(missing.collect::<Vec<_>>(), [part], "{first} {last}");
+    }
+}
+
 /// A part that was rejected for its size may contradict others: a forged first part and the
 /// server's last one are not an answer.
 #[test]
