@@ -83,7 +83,7 @@ fn only_the_tables_name_engines_and_games() {
     for (_, text) in &tables {
         let lines = text.lines().map(str::trim);
         let engines = lines.filter_map(|line| line.strip_prefix("name: "));
-        names.extend(engines.map(words));
+        names.extend(engines.map(|name| words(name.trim_matches(['"', ',']))));
     }
     let others = ["keys", "other engines", "unknown"];
     names.retain(|name| name.trim().len() >= 4 && !others.contains(&name.trim()));

@@ -123,17 +123,11 @@ impl<'a> Response<'a> {
     /// use queryport::gamespy1::Response;
     /// use queryport::Limits;
     ///
-    /// let datagram = br"\player_0\a\b\frags_0\7\odd\queryid\1.1\final\";
+    /// let datagram = br"\player_0\a\b\frags_0\7\queryid\1.1\final\";
     /// let response = Response::parse(datagram, &Limits::default())?;
     /// let problems: Vec<String> =
     ///     response.problems().map(|problem| problem.to_string()).collect();
-    /// assert_eq!(
-    ///     problems,
-    ///     [
-    ///         "malformed value, which holds a backslash at byte 10",
-    ///         "cut short inside a pair at byte 24"
-    ///     ]
-    /// );
+    /// assert_eq!(problems, ["malformed value, which holds a backslash at byte 10"]);
     /// # Ok::<(), queryport::ParseError>(())
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {

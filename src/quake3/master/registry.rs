@@ -221,8 +221,8 @@ pub(super) fn is_sign_off(tag: &[u8]) -> bool {
 
 /// Longest game name and game type that are kept, in bytes (dpmaster, src/servers.h).
 const MAX_NAME: usize = 63;
-/// Bytes of an `infoResponse` before its fields, with as long a challenge as dpmaster sends.
-const HEAD: usize = 39;
+/// Bytes of an `infoResponse` before its fields, with the space for a challenge of usual clients.
+const HEAD: usize = 44;
 
 /// A short word up to the first NUL, stored inline: no entry of a master's table owns memory of its
 /// own.
