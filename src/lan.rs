@@ -103,7 +103,7 @@ impl Discovery {
     ) -> Self {
         let mut probes: Vec<Probe> = Vec::new();
         for game in game.map_or(TABLE, slice::from_ref) {
-            let options = options.of_game(game.dialect);
+            let options = options.of_game(game.dialect).within(game.protocol);
             let mut add = |is_beacon, ports: RangeInclusive<u16>, rule| {
                 let is_same = |probe: &Probe| probe.sends(game.protocol, options, is_beacon);
                 let index = probes.iter().position(is_same).unwrap_or_else(|| {
@@ -364,7 +364,7 @@ mod tests {
             ("swat4", "[Beacon(10487)]"),
             ("unreal", "[Beacon(8777)]"),
             ("unrealtournament", "[Beacon(8777)]"),
-            ("unrealtournament2003", "[Shared(10777), Ports(7778, 7781)]"),
+            ("unrealtournament2003", "[Shared(10777)]"),
             ("unrealtournament2004", "[Shared(10777)]"),
             (
                 "unrealtournament3",
@@ -592,7 +592,7 @@ mod tests {
         assert_eq!(found(&mut ut2004), expected);
 
         let (sent, _) = send(&mut search(Some("ut2003"), now), now);
-        let ports: Vec<u16> = (7758..=7761).chain(7778..=7781).chain([10777]).collect();
+        let ports: Vec<u16> = (7778..=7781).chain([10777]).collect();
         assert_eq!(sent.keys().copied().collect::<Vec<_>>(), ports);
 
         let mut ut = search(Some("ut99"), now);

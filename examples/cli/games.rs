@@ -172,6 +172,7 @@ fn object(game: &Game) -> Value {
         "masters": masters,
         "quirks": game.quirks,
         "certainty": game.certainty.as_str(),
+        "evidence": game.evidence.as_str(),
         "source": game.source,
     })
 }
@@ -207,6 +208,7 @@ fn describe(game: &Game) -> String {
     }
     let certainty = format!("{}: {}", game.certainty.as_str(), game.source);
     facts.push(("certainty", certainty));
+    facts.push(("ports from", game.evidence.as_str().to_owned()));
     let year = game
         .year
         .map(|year| format!(" ({year})"))

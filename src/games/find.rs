@@ -29,23 +29,30 @@ impl Game {
         TABLE.iter()
     }
 
-    /// The game with this id, former id, alias or name, in any case, with or without accents,
-    /// spaces and punctuation.
+    /// The game with this id, former id, alias, name or [`gamename`](Self::gamename), in any case,
+    /// with or without accents, spaces and punctuation.
+    ///
+    /// Modifications share the gamename of their game, which finds the game.
     ///
     /// # Errors
     /// [`UnknownGame`], which suggests similar names.
     pub fn find(text: &str) -> Result<&'static Self, UnknownGame> {
         let wanted = fold(text);
-        let found = TABLE
-            .iter()
-            .find(|game| game.words().any(|word| fold(word) == wanted));
-        found.ok_or_else(|| UnknownGame {
+        let is_wanted = |word: &str| fold(word) == wanted;
+        let mut games = TABLE.iter();
+        let by_word = games.find(|game| game.words().any(is_wanted));
+        let by_gamename = || {
+            TABLE
+                .iter()
+                .find(|game| game.gamename.is_some_and(is_wanted))
+        };
+        by_word.or_else(by_gamename).ok_or_else(|| UnknownGame {
             text: text.to_owned(),
             suggestions: similar(&wanted),
         })
     }
 
-    /// The words that find the game.
+    /// The words that find the game first.
     fn words(&self) -> impl Iterator<Item = &'static str> {
         [self.id, self.name]
             .into_iter()

@@ -65,6 +65,8 @@ pub struct Game {
     pub quirks: &'static str,
     /// How certain it is that servers can be found.
     pub certainty: Certainty,
+    /// How certain its ports are.
+    pub evidence: Evidence,
     /// The source of the row, see [the module](super).
     pub source: &'static str,
 }
@@ -117,6 +119,32 @@ impl Certainty {
             Self::Unverified => "unverified",
             Self::Listed => "listed",
             Self::Living => "living",
+        }
+    }
+}
+
+/// The evidence for the ports and protocol of a game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Evidence {
+    /// One list of games has them.
+    OneList,
+    /// Two or more lists agree.
+    Lists,
+    /// The source of the game, its server or a server browser made for it.
+    Source,
+    /// Replies captured from servers at these ports.
+    Captures,
+}
+
+impl Evidence {
+    /// The evidence in words: `one list`, `lists`, `source`, `captures`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OneList => "one list",
+            Self::Lists => "lists",
+            Self::Source => "source",
+            Self::Captures => "captures",
         }
     }
 }
@@ -290,6 +318,21 @@ impl MasterForm {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `games` prints them.
+    #[test]
+    fn every_evidence_has_a_word() {
+        let all = [
+            Evidence::OneList,
+            Evidence::Lists,
+            Evidence::Source,
+            Evidence::Captures,
+        ];
+        assert_eq!(
+            all.map(Evidence::as_str),
+            ["one list", "lists", "source", "captures"]
+        );
+    }
 
     /// `games` prints them.
     #[test]

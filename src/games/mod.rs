@@ -28,11 +28,12 @@
 //! - XQF/xqf (`src/masters.c`; `src/game.c` for the versions that identify games)
 //! - cetteup/GameserverLister, molycode/lookout-games, Unity-Technologies/qstat (`qstat.cfg`)
 //!
-//! No list server was contacted, so a host named here can be dead: see [`Game::certainty`].
+//! No list server was contacted, so a host named here can be dead: see [`Game::certainty`]. A port
+//! that only one list names can be wrong: see [`Game::evidence`].
 
 mod find;
 pub(crate) mod game;
 pub(crate) mod table;
 
 pub use find::UnknownGame;
-pub use game::{Certainty, Game, MasterAddress, MasterForm, QueryPort};
+pub use game::{Certainty, Evidence, Game, MasterAddress, MasterForm, QueryPort};

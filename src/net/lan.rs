@@ -217,9 +217,8 @@ impl Search {
         let mut buffer = Vec::new();
         loop {
             if let Some(found) = self.discovery.poll_found() {
-                let options = found.options.within(found.protocol);
                 let target = ScanTarget::from((found.protocol, found.server));
-                return (self, Some(target.with_options(options)));
+                return (self, Some(target.with_options(found.options)));
             }
             self.send();
             let due = self.discovery.poll_timeout();

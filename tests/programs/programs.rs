@@ -1700,8 +1700,8 @@ fn every_error_in_json_has_a_kind_a_message_and_an_address() {
     names.sort();
     assert_eq!(
         names.join(" "),
-        "aliases also_at certainty game_port gamename id key masters name numbers old_ids protocol \
-         query_port quirks source year"
+        "aliases also_at certainty evidence game_port gamename id key masters name numbers old_ids \
+         protocol query_port quirks source year"
     );
     let (code, out, err) = output(&["games", "opnarena", "--json"]);
     let error = json_error(&out);

@@ -533,6 +533,26 @@ async fn the_list_servers_of_renegade_are_known_and_read() {
     assert!(list.as_ref().unwrap().completeness.is_complete());
 }
 
+/// The request of the game's own client (ReactionQuake3/reaction, code/client/cl_main.c), and its
+/// masters (code/qcommon/qcommon.h, code/server/sv_init.c).
+#[tokio::test]
+async fn reaction_is_listed_by_its_name_and_number() {
+    let request = b"\xff\xff\xff\xffgetservers Reaction 71 empty full";
+    let (address, _) = scripted(request, vec![datagram(1..=3, b"\\EOT\0\0\0")]).await;
+    let reaction = Game::find("reaction").unwrap();
+    let masters = reaction.masters.iter();
+    let addresses: Vec<&str> = masters.clone().map(|master| master.address).collect();
+    assert_eq!(
+        addresses,
+        ["master.rq3.com:27950", "master.ioquake3.org:27950"]
+    );
+    for form in masters.map(|master| master.form) {
+        let reaction = game("reaction", vec![master(form, address)]);
+        let (listed, _) = listed(&client(), &reaction).await;
+        assert_eq!(listed.len(), 3);
+    }
+}
+
 /// Plutonium lists its servers over HTTP, which this crate does not read. Its games have rows, and
 /// Modern Warfare 3 is also on the list of AlterWare's master.
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod listing;
 mod lists;
+mod ports;
 mod queries;
 mod recognised;
 mod sources;

@@ -15,7 +15,7 @@ fn serve(game: &Game, socket: UdpSocket, name: &str) -> JoinHandle<()> {
         Dialect::JustCause2 => return just_cause_2(socket, name),
         Dialect::InfoOnly => return info_only(socket, game, name),
         Dialect::Minecraft => Service::new(Format::Minecraft),
-        Dialect::GameSpy2 => Service::new(Format::GameSpy2),
+        Dialect::GameSpy2 if game.protocol == Protocol::GameSpy4 => Service::new(Format::GameSpy2),
         Dialect::Quake2 => Service::new(Format::Quake2),
         Dialect::QuakeWorld => Service::new(Format::QuakeWorld),
         _ => Service::from(game.protocol),

@@ -296,6 +296,11 @@ fn an_info_tells_the_game() {
             Some("spearmint"),
         ),
         (r"\gamename\Warfork\hostname\x\protocol\27", Some("warfork")),
+        // ReactionQuake3/reaction, code/qcommon/q_shared.h, code/server/sv_main.c.
+        (
+            r"\gamename\Reaction\hostname\x\protocol\71\mapname\backalley\sv_maxclients\8",
+            Some("reaction"),
+        ),
         // id's own server and Quake3e: nothing in these infos identifies the game (ec-/Quake3e,
         // code/server/sv_main.c).
         (
@@ -332,6 +337,11 @@ fn a_status_tells_the_game() {
         (
             r"\version\OpenJK-MP: v1.0.1.0 linux-x86_64\sv_hostname\x\protocol\26",
             Some("swjkja"),
+        ),
+        // The folder of the game (ReactionQuake3/reaction, code/qcommon/q_shared.h).
+        (
+            r"\gamename\Boomstick\com_gamename\Reaction\com_protocol\71\sv_hostname\x",
+            Some("reaction"),
         ),
         (
             r"\*version\FTE v1.06\hostname\x\protocol\3wnd\mapname\dm6",
