@@ -474,7 +474,7 @@ pub enum AnnounceError {
     },
     /// The heartbeat tag belongs to another game than the status.
     #[error(
-        "the heartbeat tag belongs to another game than the status: use DarkPlaces, the tag of every game with a name"
+        "the heartbeat tag belongs to another game than the status: use the tag of every game with a name, see Announcer::quake3"
     )]
     OtherGame,
 }
@@ -534,7 +534,7 @@ mod tests {
                 "masters accept only one word of at most 63 bytes for `gamename`: \
                  change the status's game",
                 "the heartbeat tag belongs to another game than the status: \
-                 use DarkPlaces, the tag of every game with a name",
+                 use the tag of every game with a name, see Announcer::quake3",
             ]
         );
     }
