@@ -323,14 +323,6 @@ const FACTS: &[Fact] = &[
         )],
     },
     Fact {
-        file: "src/reply.rs",
-        code: "const MAX_BYTES: usize = 256 << 10;",
-        sentences: &[Sentence(
-            "src/serve/responder.rs",
-            "256 KiB of encoded replies",
-        )],
-    },
-    Fact {
         file: "src/token.rs",
         code: "WINDOW: Duration = Duration::from_secs(15);",
         sentences: &[

@@ -169,12 +169,6 @@ pub fn work() -> Vec<Found> {
             ),
         ),
         found(
-            "gamespy1 responder, QR1",
-            "empty commands",
-            8000,
-            one(b"", b"\\", b"\\packets\\\\", 250),
-        ),
-        found(
             "gamespy4 response",
             "a long challenge",
             65_000,
@@ -425,12 +419,6 @@ pub fn work() -> Vec<Found> {
         ),
         found(
             "quake3 responder",
-            "changing challenges",
-            16_000,
-            from(1, b"\xff\xff\xff\xffgetstatus {n}", b"{S}", b"", 30),
-        ),
-        found(
-            "quake3 responder, DarkPlaces",
             "changing challenges",
             16_000,
             from(1, b"\xff\xff\xff\xffgetstatus {n}", b"{S}", b"", 30),
