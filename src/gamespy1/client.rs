@@ -19,13 +19,17 @@ const DETAILED_STATUS: &[u8] = br"\status\xserverquery";
 const SHORT: &[u8] = br"\basic\\info\";
 /// The description alone.
 const INFO: &[u8] = br"\info\";
+/// The parts of a status, for a server that answers [`INFO`] and not [`STATUS`], as Deus Ex does.
+/// Only a reply to this has the name of the game as well.
+const ALL_PARTS: &[u8] = br"\basic\\info\\rules\\players\";
 /// While `\status\` stays unanswered, one request in this many is [`INFO`].
 const INFO_EVERY: u32 = 3;
 
 /// Queries a server's status, or sends any list of commands.
 ///
 /// The request is `\status\`. For [`Detail::Short`] it is `\basic\\info\`, and every retry is
-/// `\status\`. If two requests for `\status\` get no reply, the third is `\info\`. Its answer is
+/// `\status\`. If two requests for `\status\` get no reply, the third is `\info\`. After a reply to
+/// that, `\basic\\info\\rules\\players\` is sent once. Without a reply to this one, the answer is
 /// incomplete: it has neither players nor rules.
 ///
 /// ```
@@ -190,7 +194,7 @@ impl Conversation for StatusQuery {
         if progress == Progress::Whole
             && let Some(answer) = self.described_answer()
         {
-            return Verdict::Done(answer);
+            return self.accept(answer);
         }
         // Without a description, fragment 0 can still arrive, or the reply to another request can
         // have the description.
@@ -199,7 +203,8 @@ impl Conversation for StatusQuery {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         if let Some(best) = Answer::best(&self.replies, &self.asked) {
-            if remaining != Remaining::Retry || self.is_final(&best) {
+            let is_last = remaining != Remaining::Retry || *self.request == *ALL_PARTS;
+            if is_last || self.is_final(&best) {
                 return OnTimeout::Done(best);
             }
             if self.is_ended {
@@ -212,6 +217,20 @@ impl Conversation for StatusQuery {
 }
 
 impl StatusQuery {
+    /// Ends the query, unless this is the description alone: then its other parts are asked for.
+    fn accept(&mut self, answer: Answer) -> Verdict<Answer> {
+        let is_part = self.asked.info_alone && !answer.completeness().is_complete();
+        if is_part && *self.request == *INFO {
+            self.request = ALL_PARTS.into();
+            self.replies.close();
+            return Verdict::Next;
+        }
+        if is_part && *self.request == *ALL_PARTS {
+            return Verdict::Partial(Wait::Reply);
+        }
+        Verdict::Done(answer)
+    }
+
     /// The best answer, if it describes the server.
     fn described_answer(&self) -> Option<Answer> {
         let best = Answer::best(&self.replies, &self.asked)?;

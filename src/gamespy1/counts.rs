@@ -14,8 +14,9 @@ pub(super) struct PlayerCounts {
 impl PlayerCounts {
     /// The counts in a reply with these keys and rows of players.
     ///
-    /// Bots are known if a key counts them, or if every row is marked as a bot or a person.
-    pub(super) fn read(reader: &Reader<'_>, listed: &[Player]) -> Self {
+    /// Bots are known if a key counts them, or if every row is marked as a bot or a person, or,
+    /// with `counts_unlisted_bots`, if they are counted and not listed.
+    pub(super) fn read(reader: &Reader<'_>, listed: &[Player], counts_unlisted_bots: bool) -> Self {
         let counted: Option<u32> = reader.number(Field::Players);
         let everyone: Option<u32> = reader.number(EVERYONE_IF_BOTS);
         if let (Some(people), Some(everyone)) = (counted, everyone) {
@@ -38,7 +39,20 @@ impl PlayerCounts {
         let counts_people = bot_rows > 0 && counted == Some(people_rows);
         Self {
             players: if counts_people { Some(rows) } else { counted },
-            bots: reader.bot_count(None).or(marked),
+            bots: reader.bot_count(None).or(marked).or_else(|| {
+                let counted = counted.filter(|_| counts_unlisted_bots)?;
+                unlisted_bots(reader, counted, rows)
+            }),
         }
     }
+}
+
+/// The players that are counted and not listed. A count at its upper limit can leave out bots, and
+/// one without rows has none.
+fn unlisted_bots(reader: &Reader<'_>, counted: u32, rows: u32) -> Option<u32> {
+    let max_players: u32 = reader.number(Field::MaxPlayers)?;
+    if rows == 0 || counted.saturating_add(1) >= max_players {
+        return None;
+    }
+    counted.checked_sub(rows)
 }

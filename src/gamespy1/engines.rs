@@ -17,11 +17,17 @@ pub(crate) struct Family {
     pub(crate) absent_score: Option<i64>,
     /// The meaning of `team_N` in a player's row.
     pub(crate) player_team: PlayerTeam,
+    /// The number in `team_N` of a player without a team. If a team has this number too, it is that
+    /// team's once some player is in another one.
+    pub(crate) no_team: Option<i32>,
     /// Whether rows of players who left follow the rows that `numplayers` counts.
     pub(crate) has_stale_rows: bool,
     /// Whether `numplayers` can count players whom the server does not list. If not, a reply that
     /// counts players and has no rows has no list.
     pub(crate) may_be_unlisted: bool,
+    /// Whether the players that `numplayers` counts and no row lists are bots: of those,
+    /// `numplayers` counts at most one less than `maxplayers`, and none without a row.
+    pub(crate) counts_unlisted_bots: bool,
     /// The number of the first team. Rows of teams always begin at 0.
     pub(crate) first_team: i32,
     /// Whether `location` is an index into [`REGIONS`].
@@ -87,7 +93,7 @@ pub(crate) fn is_known_key(name: &[u8]) -> bool {
 }
 
 /// The families, the most specific first.
-static FAMILIES: [&Family; 12] = [
+static FAMILIES: [&Family; 14] = [
     &BATTLEFIELD_1942,
     &MEDAL_OF_HONOR,
     &TRIBES_VENGEANCE,
@@ -97,6 +103,8 @@ static FAMILIES: [&Family; 12] = [
     &DESCENT_3,
     &NETPANZER,
     &RENEGADE,
+    &VIETCONG,
+    &UNREAL_ENGINE_2,
     &UNREAL,
     &NOLF,
     &BRIDGE_COMMANDER,
@@ -168,8 +176,10 @@ const USUAL_FAMILY: Family = Family {
     has_named_sides: false,
     absent_score: None,
     player_team: PlayerTeam::Number,
+    no_team: None,
     has_stale_rows: false,
     may_be_unlisted: false,
+    counts_unlisted_bots: false,
     first_team: 0,
     has_regions: true,
 };
@@ -337,17 +347,29 @@ static RENEGADE: Family = Family {
     ..USUAL_FAMILY
 };
 
+/// Vietcong (Austinb/GameQ, src/GameQ/Protocol.php, the names of `dedicated`).
+static VIETCONG: Family = Family {
+    row: Row {
+        name: "Vietcong",
+        signatures: &[all(&[begins("gamename", "vietcong")])],
+        own: entries(&[key("dedic", Field::Dedicated)]),
+        ..USUAL_FAMILY.row
+    },
+    ..USUAL_FAMILY
+};
+
 /// The Unreal engine. UT99 has no colour codes, and no name contains ESC, so the codes of the later
-/// engine fit both. UT2004 counts bots (UT99's script UdpServerQuery; Deaod/UT2004,
-/// IpDrv/UdpGamespyQuery.uc).
-static UNREAL: Family = Family {
+/// engine fit both. Every player of a match without teams has team 255 (UT99's scripts
+/// UdpServerQuery and PlayerReplicationInfo, line 11).
+static UNREAL: Family = UNREAL_FAMILY;
+
+const UNREAL_FAMILY: Family = Family {
     row: Row {
         name: "Unreal engine",
         signatures: &[
             all(&[is("gamename", "ut")]),
-            all(&[is("gamename", "ut2")]),
-            all(&[is("gamename", "ut2004")]),
             all(&[is("gamename", "unreal")]),
+            all(&[is("gamename", "armygame")]),
             all(&[is("gamename", "deusex")]),
             all(&[is("gamename", "dnf")]),
             all(&[is("gamename", "kiss")]),
@@ -366,8 +388,27 @@ static UNREAL: Family = Family {
         ..USUAL_FAMILY.row
     },
     own_keys: &[all(&[has("minnetver")]), all(&[has("mingamever")])],
+    no_team: Some(255),
     may_be_unlisted: true,
     ..USUAL_FAMILY
+};
+
+/// UT2003 and UT2004. The count has bots, the list does not, and a player without a team has team 0
+/// (Deaod/UT2004, IpDrv/UdpGamespyQuery.uc, lines 398 and 467; UnrealGame/UnrealMPGameInfo.uc,
+/// `GetNumPlayers`).
+static UNREAL_ENGINE_2: Family = Family {
+    row: Row {
+        name: "UT2003 and UT2004",
+        signatures: &[
+            all(&[is("gamename", "ut2")]),
+            all(&[is("gamename", "ut2004")]),
+        ],
+        ..UNREAL_FAMILY.row
+    },
+    own_keys: &[],
+    no_team: Some(0),
+    counts_unlisted_bots: true,
+    ..UNREAL_FAMILY
 };
 
 const fn style(colours: Colours) -> Style {

@@ -124,24 +124,28 @@
 //! | `mutators` | `mutators`, `active_mods`, `mutator` | commas between them, in `mutator` of Unreal 227 one each; `None` is not a name |
 //! | `protocol_version` | `minnetver`, `mingamever`, `protocol` | the oldest client that can join; `protocol`: netPanzer, the only one |
 //! | `password` | `password`, `needpass`, `gamepassword` | No One Lives Forever sends the password itself |
-//! | `dedicated` | `dedicated`, `ded`, `listenserver` | 0, 1 or 2 on Battlefield 1942; a listen server is not dedicated |
+//! | `dedicated` | `dedicated`, `ded`, `dedic`, `listenserver` | `dedic`: Vietcong; 0, 1 or 2 on Battlefield 1942; a listen server is not dedicated |
 //! | `anti_cheat`, `private_slots` | `sv_punkbuster`, `reservedslots` | Battlefield 1942 |
 //! | `player_count` | `numplayers` | bots are added on OpenMoHAA, and on UT99 if it counts as many players as it lists people |
-//! | `bot_count` | `numbots`, `minplayers` | OpenMoHAA: `minplayers` less `numplayers`; else the rows with `ngsecret` `bot`, where every row has the key |
+//! | `bot_count` | `numbots`, `minplayers` | OpenMoHAA: `minplayers` less `numplayers`; else the rows with `ngsecret` `bot`, where every row has the key; UT2004: `numplayers` less the rows, if there is a row and `numplayers` is below `maxplayers` − 1 |
 //! | `time_limit` | `timelimit`, `time_limit`, `roundTime` | minutes; `roundTime`: seconds. In games without a row, the unit is unknown; netPanzer sends it even if the game type has none |
 //! | `time_left` | `roundTimeRemain`, `timeleft`, `remainingtime` | seconds: Battlefield 1942, SWAT 4, UT99 on request; `None` if there is no limit |
 //! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | not `fraglimit` of Descent 3, which sends 0 for a limit in force, nor of netPanzer's game types without one; Bridge Commander: −2 means that there is no limit |
 //! | `teams` | `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore`, `tickets1`, `tickets2`, `swatscore`, `suspectsscore` | or rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\`, whose scores are fractions |
 //!
 //! Fields of players: the name is `player_N` or `playername_N`, the score `score_N`, `frags_N`,
-//! `frag_N` or `kills_N`. `team_N` is a number, or the name of a side on Tribes: Vengeance.
+//! `frag_N` or `kills_N`. `team_N` is a number, or the name of a side on Tribes: Vengeance. Players
+//! without a team have 255 on the Unreal engine. On UT2003 and UT2004 they have 0, the first team's
+//! number, which is a team only if some player has another number.
 //! `ngsecret_N` is `bot` for a bot of the Unreal engine. SWAT 4 omits a score of 0; in an
 //! incomplete reply, a missing score is unknown. A reply that counts players and has no rows has no
 //! list of players, as Renegade's; only the Unreal engine counts bots that it does not list.
 //!
 //! | games | recognised by | source |
 //! |---|---|---|
-//! | Unreal engine | `gamename`, `minnetver`, `mingamever` | UT99's script UdpServerQuery; Deaod/UT2004, IpDrv/UdpGamespyQuery.uc |
+//! | Unreal engine | `gamename`, `minnetver`, `mingamever` | UT99's scripts UdpServerQuery and PlayerReplicationInfo |
+//! | UT2003 and UT2004 | `gamename` | Deaod/UT2004, IpDrv/UdpGamespyQuery.uc |
+//! | Vietcong | `gamename` | Austinb/GameQ, src/GameQ/Protocol.php |
 //! | Battlefield 1942 | `gamename`; rows `playername_N` and `teamname_N` | captures in Austinb/GameQ, tests/Protocols/Providers |
 //! | Medal of Honor | `gamename`, `rankedserver`; `realism` and `pure` | openmoh/openmohaa, code/gamespy/sv_gamespy.c |
 //! | Tribes: Vengeance | `gamename`, `teamone` | replies that public tools quote |

@@ -37,7 +37,9 @@ impl ToStatus for Answer {
         reader.add_sides(&mut teams);
         status.teams = teams;
 
-        let counts = PlayerCounts::read(&keys, &players);
+        let is_complete = parts.completeness.is_complete();
+        let counts_bots = family.counts_unlisted_bots && is_complete;
+        let counts = PlayerCounts::read(&keys, &players, counts_bots);
         status.player_count = counts.players;
         status.bot_count = counts.bots;
         status.former_players = reader.take_former(&mut players, &parts.players);
@@ -226,6 +228,8 @@ struct RowReader<'a> {
     sides: [SideValues<'a>; 2],
     /// How many rows are of players on the server, if rows of players who left can follow.
     present: Option<usize>,
+    /// The number of players without a team.
+    no_team: Option<i32>,
     /// The score of a player whose row has none.
     absent_score: Option<i64>,
     /// The fields of the current row that have not been taken.
@@ -254,6 +258,10 @@ impl<'a> RowReader<'a> {
                 score: keys.number(meaning::Field::SideScore(side)),
             }),
             present: if family.has_stale_rows { counted } else { None },
+            no_team: family.no_team.filter(|number| {
+                let can_be_team = *number == family.first_team;
+                !(can_be_team && has_other_team(&parts.players, *number))
+            }),
             absent_score: if is_complete {
                 family.absent_score
             } else {
@@ -296,9 +304,9 @@ impl<'a> RowReader<'a> {
         let score = take(left, &["score", "frags", "frag", "kills"], number::whole);
         let name = take(left, &["player", "playername"], Some);
         let ping = take(left, &["ping"], number::number);
-        let (family, sides) = (self.family, self.sides);
+        let (family, sides, no_team) = (self.family, self.sides, self.no_team);
         let team = take(left, &["team"], |value| match family.player_team {
-            PlayerTeam::Number => number::number(value),
+            PlayerTeam::Number => number::number(value).filter(|number| Some(*number) != no_team),
             PlayerTeam::SideName => side_number(&sides, value).or_else(|| number::number(value)),
         });
         let extra = self.reserve_extra();
@@ -364,6 +372,13 @@ impl<'a> RowReader<'a> {
         }
         self.extras.take_part()
     }
+}
+
+/// Whether some player has another team's number.
+fn has_other_team(players: &[Row<'_>], team: i32) -> bool {
+    let numbers = players.iter().filter_map(|row| row.get("team"));
+    let mut numbers = numbers.filter_map(number::number::<i32>);
+    numbers.any(|number| number != team)
 }
 
 /// The field of players that shows whether a player is a bot.

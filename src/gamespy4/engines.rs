@@ -5,7 +5,7 @@
 use super::wire::form::Form as Layout;
 use super::wire::minecraft;
 use crate::meaning::{Entry, Field, Form, Known, Row};
-use crate::meaning::{all, begins, entries, has, key};
+use crate::meaning::{all, begins, entries, has, is, key};
 use crate::model::{Charset, Colours, Style};
 
 /// An engine, or a family of engines with the same keys.
@@ -70,7 +70,7 @@ pub(super) const MUTATOR_NAMES: Field = Field::Own(1);
 pub(super) const MUTATOR_CLASSES: Field = Field::Own(2);
 
 /// The engines, the most specific first.
-static ENGINES: [&Engine; 12] = [
+static ENGINES: [&Engine; 13] = [
     &MINECRAFT,
     &JUST_CAUSE_2,
     &UNREAL_TOURNAMENT_3,
@@ -82,6 +82,7 @@ static ENGINES: [&Engine; 12] = [
     &BATTLEFIELD_VIETNAM,
     &SWAT_4,
     &FEAR,
+    &AMERICAS_ARMY,
     &GAMESPY_2,
 ];
 
@@ -423,6 +424,19 @@ static FEAR: Engine = Engine {
     ..LEGACY
 };
 
+/// America's Army, a game of the Unreal engine with its colour codes in names: ESC and three bytes
+/// (Unity-Technologies/qstat, CHANGES.txt; Deaod/UT2004, Engine/GameInfo.uc, `MakeColorCode`).
+static AMERICAS_ARMY: Engine = Engine {
+    row: Row {
+        name: "America's Army",
+        signatures: &[all(&[is("gamename", "armygame")])],
+        style: Style::new(STANDARD.row.style.charset, Colours::UnrealEscape),
+        ..LEGACY.row
+    },
+    layouts: &[],
+    ..LEGACY
+};
+
 /// GameSpy v2, and every server that is queried in it: Halo, F.E.A.R., SWAT 4, Hidden & Dangerous
 /// 2. Halo's players have the teams 0 and 1, so its rows, red and blue, count from 0 (captures of
 /// Halo, Had2 and Swat4; F.E.A.R.'s replies).
@@ -481,6 +495,7 @@ mod tests {
             ("damageblocktime", "4", "S.T.A.L.K.E.R."),
             ("gsgamename", "fear", "F.E.A.R."),
             ("game_id", "bfvietnam", "Battlefield Vietnam"),
+            ("gamename", "armygame", "America's Army"),
             ("gamevariant", "SWAT 4", "SWAT 4"),
             ("gamevariant", "SEF", "SWAT 4"),
             ("gamevariant", "bf2", "other engines"),

@@ -1,7 +1,7 @@
 //! The keys that have a meaning, and their values in one reply.
 
 /// Every key with a meaning in some protocol, in lower case.
-const NAMES: [&str; 178] = [
+const NAMES: [&str; 179] = [
     "*gamedir",
     "*version",
     "active_mods",
@@ -40,6 +40,7 @@ const NAMES: [&str; 178] = [
     "daemonver",
     "damageblocktime",
     "ded",
+    "dedic",
     "dedicated",
     "duel_fraglimit",
     "duellimit",

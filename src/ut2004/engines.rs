@@ -20,6 +20,9 @@ pub(super) const UT2004_VERSION: u32 = 0x80;
 pub(super) const RED: u32 = 1 << 29;
 pub(super) const BLUE: u32 = 1 << 30;
 
+/// The names of the teams 0 and 1 in rows that hold their scores, in lower case.
+pub(super) const TEAM_NAMES: [&str; 2] = ["red", "blue"];
+
 /// The rule with which the list of every stock game begins, and its values (`Deaod/UT2004`,
 /// `Engine/GameInfo.uc`, `GetServerDetails`).
 pub(super) const SERVER_MODE: &str = "ServerMode";

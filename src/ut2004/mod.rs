@@ -151,7 +151,7 @@
 //! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16, if there is `IsVacSecured` or the info record has waves | captures; KFTurbo as above |
 //! | `time_limit` | rule `TimeLimit`, in minutes; 0 means no limit | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
 //! | `score_limit` | rule `GoalScore` | the same |
-//! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID`; `extra` has the other fields and the pairs of Unreal II XMP | `Engine/GameInfo.uc`, `GetServerPlayers` |
+//! | `players` | without rows of team scores: `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID`; `extra` has the other fields and the pairs of Unreal II XMP | `Engine/GameInfo.uc`, `GetServerPlayers` |
 //! | `teams` | teams of players; name and score from [`PlayerRecord::pseudo_team`] | see there |
 //!
 //! One table, `src/ut2004/engines.rs`, has the keys and flags of each engine, and how its replies

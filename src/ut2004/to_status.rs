@@ -27,6 +27,8 @@ impl ToStatus for Answer {
         let shown = pairs.iter().map(|(key, value)| (key.raw(), value.shown()));
         let known: Known<'_> = shown.collect();
         let engine = Engine::of(evidence(self, info.as_ref()), &known);
+        let teams = read_teams(&self.bytes, &records);
+        records.retain(|record| record.pseudo_team().is_none());
         let players = if self.lists_players() {
             Some(read_players(&self.bytes, &records))
         } else {
@@ -34,7 +36,7 @@ impl ToStatus for Answer {
         };
         let mut status = ServerStatus {
             players: players.into(),
-            teams: read_teams(&self.bytes, &records),
+            teams,
             rules: rules(&self.bytes, &pairs, info.as_ref()),
             completeness: self.completeness(),
             verification: self.verification(),

@@ -10,7 +10,7 @@ use nom::combinator::map_opt;
 use super::strings::{FString, index, put_count, string};
 use crate::error::EncodeError;
 use crate::grammar::{Parsed, cut_short};
-use crate::ut2004::engines::{BLUE, PlayerForm, RED};
+use crate::ut2004::engines::{BLUE, PlayerForm, RED, TEAM_NAMES};
 
 /// Length of the header before the entries.
 pub(crate) const HEADER: usize = 5;
@@ -231,18 +231,19 @@ impl<'a> PlayerRecord<'a> {
     }
 
     /// The team whose score this record holds, if it is not a player: number, ping and stats id
-    /// 0 and a name that begins with `Red Team` or `Blue Team`. Some modifications (3SPN) list
-    /// their teams like this.
+    /// 0, and the name `Red` or `Blue`, or one that begins with `Red Team` or `Blue Team`. Some
+    /// modifications list their teams like this (3SPN, Team_GameBase.uc; WS3SPN; UTComp).
     pub fn pseudo_team(self) -> Option<u8> {
         if (self.player_num, self.ping, self.stats_id) != (0, 0, 0) {
             return None;
         }
         let name = self.name.text().plain().to_ascii_lowercase();
-        if name.starts_with("red team") {
-            Some(0)
-        } else {
-            name.starts_with("blue team").then_some(1)
-        }
+        let is_row_of = |team: &str| {
+            let after = name.strip_prefix(team);
+            after.is_some_and(|after| after.is_empty() || after.starts_with(" team"))
+        };
+        let team = TEAM_NAMES.iter().position(|team| is_row_of(team))?;
+        u8::try_from(team).ok()
     }
 
     /// Appends the record.

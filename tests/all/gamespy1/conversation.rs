@@ -140,8 +140,9 @@ fn a_server_that_is_silent_to_status_is_asked_for_its_info() {
         vec![Bytes::from_static(reply)]
     });
     let outcome = played.result.unwrap();
-    assert_eq!(requests, [r"\status\", r"\status\", r"\info\"]);
-    assert_eq!(outcome.stats.requests, 3);
+    let parts = r"\basic\\info\\rules\\players\";
+    assert_eq!(requests, [r"\status\", r"\status\", r"\info\", parts]);
+    assert_eq!(outcome.stats.requests, 4);
     assert!(played.elapsed <= Duration::from_secs(4));
     let status = outcome.answer.to_status();
     assert_eq!(status.name.unwrap(), "Srv");

@@ -144,7 +144,7 @@ fn facts(status: &ServerStatus) -> String {
 /// A reply of each family, with the keys that its row names as the source of the row writes them.
 #[test]
 fn each_family_is_read_by_its_row() {
-    let replies: [(&'static [u8], &str); 12] = [
+    let replies: [(&'static [u8], &str); 13] = [
         (
             br"\gamename\ut\minnetver\432\mapname\CTF-Coret\gametype\CTFGame\listenserver\False\password\True\timelimit\20\remainingtime\600\goalteamscore\3\queryid\1.1\final\",
             "map CTF-Coret, type CTFGame, password true, dedicated true, limit 1200 s, left 600 s, score 3",
@@ -188,6 +188,10 @@ fn each_family_is_read_by_its_row() {
         (
             br"\gamename\ccrenegade\mapname\C&C_Field\gametype\C&C\DED\1\password\0\final\\queryid\1.1",
             "map C&C_Field, type C&C, password false, dedicated true",
+        ),
+        (
+            br"\gamename\vietcong\mapname\Highway\gametype\atg\dedic\1\password\0\final\\queryid\1.1",
+            "map Highway, type atg, password false, dedicated true",
         ),
         // No known family: a limit has no unit, and `gamestyle` is a setting.
         (
@@ -389,8 +393,11 @@ fn the_description_alone_is_asked_for_where_the_status_gets_no_answer() {
     }
     query.request(&mut Vec::new());
     let info = br"\hostname\Srv\mapname\x\numplayers\0\queryid\7.1\final\";
-    let Verdict::Done(answer) = query.clone().receive(info) else {
-        panic!()
+    let mut asked = query.clone();
+    assert!(matches!(asked.receive(info), Verdict::Next));
+    asked.request(&mut Vec::new());
+    let OnTimeout::Done(answer) = asked.timeout(Remaining::Retry) else {
+        panic!("asked once")
     };
     let missing = answer.completeness();
     assert!(missing.lacks(Part::Players) && missing.lacks(Part::Rules));
@@ -400,6 +407,104 @@ fn the_description_alone_is_asked_for_where_the_status_gets_no_answer() {
         panic!()
     };
     assert!(answer.completeness().is_complete());
+}
+
+/// Deus Ex writes "Unknown query: status" into its log and nothing to us (its UdpServerQuery.uc).
+/// The other commands are those of UT99's script, from which it comes.
+#[test]
+fn a_server_that_knows_no_status_is_asked_for_its_parts() {
+    let info = br"\hostname\Srv\mapname\DXMP_Area51\numplayers\1\maxplayers\8\queryid\7.1\final\";
+    let parts: [&[u8]; 2] = [
+        br"\gamename\deusex\gamever\1002f\hostname\Srv\mapname\DXMP_Area51\numplayers\1\maxplayers\8\queryid\8.1",
+        br"\listenserver\False\password\False\player_0\Ann\frags_0\3\ping_0\50\team_0\0\queryid\8.2\final\",
+    ];
+    let mut query = StatusQuery::new(0, &QueryOptions::default());
+    for _ in 0..2 {
+        query.request(&mut Vec::new());
+        query.timeout(Remaining::Retry);
+    }
+    query.request(&mut Vec::new());
+    assert!(matches!(query.receive(info), Verdict::Next));
+    let mut request = Vec::new();
+    query.request(&mut request);
+    assert_eq!(request, br"\basic\\info\\rules\\players\");
+    // A copy of the description is not the answer.
+    assert!(!matches!(query.receive(info), Verdict::Done(_)));
+    assert!(matches!(query.receive(parts[0]), Verdict::Partial(_)));
+    let Verdict::Done(answer) = query.receive(parts[1]) else {
+        panic!()
+    };
+    assert!(answer.completeness().is_complete());
+    let status = answer.to_status();
+    assert_eq!((status.players.len(), status.password), (1, Some(false)));
+}
+
+/// UT99's PlayerReplicationInfo.uc, line 11, and a reply in Austinb/GameQ,
+/// tests/Protocols/Providers/Ut: 255 is no team. UT2004's UdpGamespyQuery.uc (Deaod/UT2004),
+/// line 467, writes 0 for no team and for the red one.
+#[test]
+fn a_number_for_no_team_is_no_team() {
+    let teams = |reply: &'static [u8]| -> Vec<Option<i32>> {
+        let status = read(&[reply]);
+        status.players.iter().map(|player| player.team).collect()
+    };
+    for (reply, expected) in [
+        (
+            &br"\gamename\ut\hostname\S\player_0\Ann\team_0\255\player_1\Bob\team_1\0\queryid\2.1\final\"[..],
+            [None, Some(0)],
+        ),
+        (
+            br"\hostname\S\minnetver\432\player_0\Ann\team_0\255\player_1\Bob\team_1\255\queryid\2.1\final\",
+            [None, None],
+        ),
+        (
+            br"\gamename\ut2004\hostname\S\player_0\Ann\team_0\0\player_1\Bob\team_1\0\queryid\2.1\final\",
+            [None, None],
+        ),
+        (
+            br"\gamename\ut2004\hostname\S\player_0\Ann\team_0\0\player_1\Bob\team_1\1\queryid\2.1\final\",
+            [Some(0), Some(1)],
+        ),
+        // 255 of another game is a number as any other.
+        (
+            br"\gamename\mohaa\hostname\S\player_0\Ann\team_0\255\player_1\Bob\team_1\0\final\\queryid\2.1",
+            [Some(255), Some(0)],
+        ),
+    ] {
+        assert_eq!(teams(reply), expected, "{}", reply.escape_ascii());
+    }
+}
+
+/// Deaod/UT2004, UnrealGame/UnrealMPGameInfo.uc, `GetNumPlayers`: players and bots, at most one less
+/// than the slots. IpDrv/UdpGamespyQuery.uc, line 398: without players, the bots to come.
+#[test]
+fn the_bots_of_ut2004_are_counted_and_not_listed() {
+    let bots = |reply: &'static [u8]| read(&[reply]).bot_count;
+    for (reply, expected) in [
+        (
+            &br"\gamename\ut2004\hostname\S\numplayers\4\maxplayers\16\player_0\Ann\queryid\2.1\final\"[..],
+            Some(3),
+        ),
+        (
+            br"\gamename\ut2004\hostname\S\numplayers\15\maxplayers\16\player_0\Ann\queryid\2.1\final\",
+            None,
+        ),
+        (
+            br"\gamename\ut2004\hostname\S\numplayers\4\maxplayers\16\queryid\2.1\final\",
+            None,
+        ),
+        // The end is missing, and with it perhaps players.
+        (
+            br"\gamename\ut2004\hostname\S\numplayers\4\maxplayers\16\player_0\Ann\queryid\2.1",
+            None,
+        ),
+        (
+            br"\gamename\ut\hostname\S\numplayers\4\maxplayers\16\player_0\Ann\queryid\2.1\final\",
+            None,
+        ),
+    ] {
+        assert_eq!(bots(reply), expected, "{}", reply.escape_ascii());
+    }
 }
 
 /// Renegade's server lists no players (w3dhub/OpenW3D, GameSpy_QnR.cpp), UT2004's no bots.

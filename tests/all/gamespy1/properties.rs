@@ -43,7 +43,7 @@ fn value() -> impl Strategy<Value = Vec<u8>> {
 fn pairs() -> impl Strategy<Value = Pairs> {
     let key = prop_oneof![
         3 => "[a-z]{1,8}",
-        2 => "(player|frags|ping|team|skin)_[0-9]{1,2}",
+        2 => "(player|frags|ping|team|skin)_([0-9]|[1-9][0-9])",
         1 => "teamname_[0-3]",
         1 => "score_t[0-3]",
     ];

@@ -33,7 +33,7 @@ fn player(number: usize) -> Player {
     let mut player = Player::new(format!("player number {number}"));
     player.score = Some(number as i64 - 3);
     player.ping = Some(40);
-    player.team = Some(255);
+    player.team = Some(1);
     player.extra.push("mesh", "Male Commando");
     player.extra.push("face", "");
     player

@@ -362,10 +362,7 @@ mod mapping {
             (Some(7777), Some(1))
         );
         let ann = &status.players[0];
-        assert_eq!(
-            (ann.score, ann.ping, ann.team),
-            (Some(-3), Some(52), Some(255))
-        );
+        assert_eq!((ann.score, ann.ping, ann.team), (Some(-3), Some(52), None));
         assert_eq!(status.version.unwrap().plain(), "451");
     }
 

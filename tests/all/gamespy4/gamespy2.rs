@@ -98,6 +98,16 @@ fn the_teams_of_battlefield_vietnam_count_from_1() {
 
 /// A host name in Windows-1251, as Russian servers send it. The first reply is whole; the second
 /// lacks its end.
+/// `MakeColorCode` of the same engine (Deaod/UT2004, Engine/GameInfo.uc): ESC, red, green, blue.
+#[test]
+fn americas_army_has_colour_codes_in_names() {
+    let reply = b"\0\x01\x02\x03\x04gamename\0armygame\0hostname\0Srv\0numplayers\x001\0\0\
+        \0\x01player_\0score_\0\0\x1b\xff\xff\x01An\x1b\x01\x01\xffn\x003\0\0";
+    let status = decode([reply]).unwrap().to_status();
+    assert_eq!(status.players[0].name.plain(), "Ann");
+    assert_eq!(status.players[0].score, Some(3));
+}
+
 #[test]
 fn cyrillic_names_are_read_in_the_character_set_of_the_options() {
     let options = QueryOptions::default()

@@ -181,7 +181,8 @@ fn a_flipped_byte_never_panics_and_never_invents_bytes() {
                     packets[place] = flipped.into();
                     if let Ok(answer) = Answer::from_datagrams(packets, &limits()) {
                         tried += 1;
-                        assert_eq!(answer.to_status().players.len(), answer.players().count());
+                        let people = answer.players().filter(|row| row.pseudo_team().is_none());
+                        assert_eq!(answer.to_status().players.len(), people.count());
                     }
                 }
             }

@@ -274,6 +274,33 @@ fn rows_of_team_scores_are_not_counted() {
     assert_eq!(played.seen(), (1, true, &[3, 0][..]));
 }
 
+/// 3SPN's Team_GameBase.uc (line 4260) adds the rows `Red Team` and `Blue Team`, WS3SPN `Red` and
+/// `Blue`, UTComp `Red Team Score`: number, ping and stats id are 0.
+#[test]
+fn rows_of_team_scores_are_teams_and_no_players() {
+    for names in [
+        ["Red Team", "Blue Team"],
+        ["Red", "Blue"],
+        ["Red Team Score", "Blue Team Score"],
+    ] {
+        let list = named(names.map(|name| (0, name, 0)));
+        let played = Played::new(&[info(0)], &[&[whole_rules(), list]]);
+        let status = played.answer.to_status();
+        assert!(status.completeness.is_complete());
+        assert!(status.players.is_known() && status.players.is_empty());
+        let teams = status.teams.iter();
+        let teams = teams.map(|team| (team.id, team.name.clone(), team.score));
+        let expected = (0..).zip(names);
+        let expected = expected.map(|(id, name)| (Some(id), Some(name.into()), Some(0)));
+        assert!(teams.eq(expected), "{names:?}");
+    }
+    // Zeros alone prove nothing: some servers number every player 0.
+    let list = named([(0, "Redeemer", 0), (0, "Bluebird", 0)]);
+    let played = Played::new(&[info(2)], &[&[whole_rules(), list]]);
+    let status = played.answer.to_status();
+    assert_eq!((status.players.len(), status.teams.len()), (2, 0));
+}
+
 /// Rules with a beginning and an end can lack a datagram between them.
 #[test]
 fn rules_with_both_ends_are_proved_by_two_equal_replies() {

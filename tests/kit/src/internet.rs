@@ -256,7 +256,10 @@ impl Found {
         let expected = self.expected(index);
         let keys = expected.rules.iter().map(|(key, _)| key);
         let settings = keys.filter(|key| key.starts_with(b"sv_rule")).count();
-        let is_listed = players.is_none_or(|players| players == expected.players.len());
+        let profile = Profile::of(index, self.seed);
+        let rows = profile.wire.row_count(&profile.state(index));
+        // Rows of team scores are players to other programs.
+        let is_listed = players.is_none_or(|players| players == rows);
         let is_right = name.as_bytes() == expected.name && is_listed && rules == settings;
         self.count(index, is_right, after);
     }

@@ -77,11 +77,19 @@ impl Wire {
         }
     }
 
+    /// The number of rows of players, in UT2004 with rows of team scores.
+    pub fn row_count(self, held: &Match) -> usize {
+        match self {
+            Self::Ut2004 => ut2004::listed(held).len(),
+            _ => held.players.len(),
+        }
+    }
+
     /// What a client must read.
     pub fn snapshot(self, held: &Match) -> Snapshot {
         let has_score = self != Self::Minecraft;
         let listed = match self {
-            Self::Ut2004 => ut2004::listed(held),
+            Self::Ut2004 => ut2004::people(held),
             _ => held.players.clone(),
         };
         let score = |person: &Person| has_score.then_some(person.score);

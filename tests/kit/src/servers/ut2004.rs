@@ -203,13 +203,7 @@ fn lists_teams(held: &Match) -> bool {
 
 /// Players and spectators, newest first, and the teams of some modifications.
 pub(super) fn listed(held: &Match) -> Vec<Person> {
-    let people = held.players.iter().chain(&held.spectators);
-    let mut listed: Vec<Person> = people.cloned().collect();
-    listed.sort_by_key(|person| std::cmp::Reverse(person.id));
-    if (held.character >> 24).is_multiple_of(4) {
-        let names = listed.iter_mut().map(|person| &mut person.name);
-        names.for_each(|name| *name = coloured(name));
-    }
+    let mut listed = people(held);
     if lists_teams(held) {
         let team = |(team, name): (u8, &str)| Person {
             id: 0,
@@ -219,6 +213,18 @@ pub(super) fn listed(held: &Match) -> Vec<Person> {
             team,
         };
         listed.extend([(0, "Red Team"), (1, "Blue Team")].map(team));
+    }
+    listed
+}
+
+/// Players and spectators, newest first.
+pub(super) fn people(held: &Match) -> Vec<Person> {
+    let people = held.players.iter().chain(&held.spectators);
+    let mut listed: Vec<Person> = people.cloned().collect();
+    listed.sort_by_key(|person| std::cmp::Reverse(person.id));
+    if (held.character >> 24).is_multiple_of(4) {
+        let names = listed.iter_mut().map(|person| &mut person.name);
+        names.for_each(|name| *name = coloured(name));
     }
     listed
 }
