@@ -1,7 +1,7 @@
 //! The keys that have a meaning, and their values in one reply.
 
 /// Every key with a meaning in some protocol, in lower case.
-const NAMES: [&str; 179] = [
+const NAMES: [&str; 182] = [
     "*gamedir",
     "*version",
     "active_mods",
@@ -10,6 +10,7 @@ const NAMES: [&str; 179] = [
     "anticheat",
     "auth",
     "auth_enable",
+    "b",
     "bf2142_anticheat",
     "bf2142_bots",
     "bf2142_coopbotcount",
@@ -160,6 +161,8 @@ const NAMES: [&str; 179] = [
     "shortversion",
     "suspectsscore",
     "sv_battleye",
+    "sv_gametypename",
+    "sv_gametypenetname",
     "sv_hostname",
     "sv_maxclients",
     "sv_mm_enable",

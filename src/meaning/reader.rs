@@ -37,13 +37,13 @@ impl<'a> Reader<'a> {
         for (entry, value) in self.values() {
             match entry.field {
                 Field::Name => self.fill_text(&mut status.name, value),
-                Field::Map => self.fill_text(&mut status.map, value),
-                Field::Game => self.fill_text(&mut status.game, value),
-                Field::ModName if !self.row.is_base(value) => {
-                    self.fill_text(&mut status.mod_name, value);
+                Field::Map => self.fill_trimmed(&mut status.map, value),
+                Field::Game => self.fill_trimmed(&mut status.game, value),
+                Field::ModName if !self.row.is_base(value.trim_ascii()) => {
+                    self.fill_trimmed(&mut status.mod_name, value);
                 }
                 Field::GameType => self.fill_text(&mut status.game_type, value),
-                Field::Version => self.fill_text(&mut status.version, value),
+                Field::Version => self.fill_trimmed(&mut status.version, value),
                 Field::ProtocolVersion => {
                     fill(&mut status.protocol_version, || number::leading(value));
                 }
@@ -134,6 +134,14 @@ impl<'a> Reader<'a> {
     /// A text of the reply.
     pub(crate) fn text(&self, raw: &[u8]) -> Text {
         Text::part(self.bytes, raw, self.style)
+    }
+
+    /// Fills a text that servers pad with blanks.
+    fn fill_trimmed(&self, field: &mut Option<Text>, value: &[u8]) {
+        let value = value.trim_ascii();
+        if !value.is_empty() {
+            self.fill_text(field, value);
+        }
     }
 
     fn fill_text(&self, field: &mut Option<Text>, value: &[u8]) {

@@ -46,6 +46,8 @@ pub(crate) struct Engine {
 /// The type of match in words, and its number.
 pub(crate) const MATCH_WORDS: Field = Field::Own(0);
 pub(crate) const MATCH_NUMBER: Field = Field::Own(1);
+/// A character for each client slot: `-` for a slot without a bot.
+pub(crate) const BOT_SLOTS: Field = Field::Own(2);
 
 impl PartialEq for Engine {
     fn eq(&self, other: &Self) -> bool {
@@ -130,6 +132,9 @@ pub(crate) enum Names {
     GameAndModification,
     /// The same, but `game` is always the folder of the modification.
     GameAndFolder,
+    /// The game has this name. `gamename` has it in an `infoResponse`; in a status, that key names
+    /// the game module, which is the modification.
+    GameModule(&'static str),
     /// The modification only, in these keys.
     Modification(&'static [Key]),
 }
@@ -499,8 +504,9 @@ pub(crate) static ALL: [Engine; 43] = [
 
 /// Quake 2, QuakeWorld and the games made from them. The form of a reply identifies the family, its
 /// keys the engine.
-pub(crate) static SIBLINGS: [Engine; 6] = [
+pub(crate) static SIBLINGS: [Engine; 7] = [
     ALIEN_ARENA,
+    KINGPIN,
     QUAKE2,
     QTV,
     QWFWD,
@@ -526,6 +532,18 @@ pub(crate) const QUAKE2: Engine = Engine {
     },
     names: Names::Modification(&[Key::new("gamename"), Key::new("game"), Key::new("gamedir")]),
     ..DEFAULT
+};
+
+/// Kingpin with its later servers.
+pub(crate) const KINGPIN: Engine = Engine {
+    row: Row {
+        name: "Kingpin",
+        signatures: &[all(&[begins("version", "kpded")])],
+        base: &["main"],
+        ..QUAKE2.row
+    },
+    game: Some("kloc"),
+    ..QUAKE2
 };
 
 /// Alien Arena.
@@ -832,7 +850,7 @@ const ENEMY_TERRITORY_MATCHES: &[Match] = &[
 
 /// Wolfenstein: Enemy Territory 2.60.
 /// (id-Software/Enemy-Territory src/server/sv_main.c, src/game/q_shared.h, bg_public.h;
-/// etlegacy/etlegacy src/game/g_etbot_interface.cpp).
+/// etlegacy/etlegacy src/game/g_etbot_interface.cpp, g_cvars.c).
 pub(crate) const ENEMY_TERRITORY: Engine = Engine {
     row: Row {
         name: "Enemy Territory",
@@ -848,6 +866,7 @@ pub(crate) const ENEMY_TERRITORY: Engine = Engine {
     },
     game: Some("wet"),
     limits: TextLimits::NONE,
+    names: Names::GameModule("et"),
     matches: ENEMY_TERRITORY_MATCHES,
     ..DEFAULT
 };
@@ -949,7 +968,7 @@ pub(crate) const WORLD_OF_PADMAN: Engine = Engine {
 };
 
 /// Spearmint.
-/// (clover-moe/spearmint code/server/sv_main.c, code/qcommon/q_shared.h).
+/// (clover-moe/spearmint code/server/sv_main.c, code/server/sv_init.c, code/qcommon/q_shared.h).
 pub(crate) const SPEARMINT: Engine = Engine {
     row: Row {
         name: "Spearmint",
@@ -958,6 +977,10 @@ pub(crate) const SPEARMINT: Engine = Engine {
             all(&[is("gamename", "Spearmint")]),
             all(&[is("com_gamename", "Spearmint")]),
         ],
+        own: entries(&[
+            key("sv_gametypename", MATCH_WORDS),
+            key("sv_gametypenetname", MATCH_WORDS),
+        ]),
         ..DEFAULT.row
     },
     game: Some("spearmint"),
@@ -1013,7 +1036,7 @@ pub(crate) const JEDI_OUTCAST_102: Engine = Engine {
 };
 
 /// Jedi Academy.
-/// (JACoders/OpenJK shared/qcommon/q_color.h, codemp/server/sv_main.cpp).
+/// (JACoders/OpenJK shared/qcommon/q_color.h, codemp/server/sv_main.cpp, codemp/game/g_main.c).
 pub(crate) const JEDI_ACADEMY: Engine = Engine {
     row: Row {
         name: "Jedi Academy",
@@ -1025,6 +1048,10 @@ pub(crate) const JEDI_ACADEMY: Engine = Engine {
         ],
         base: &["base", "basejka"],
         style: style(Colours::CaretDigit),
+        own: entries(&[
+            // Siege ends with its last objective (g_main.c).
+            key("timelimit", Field::TimeLimit).with(Form::Unless(Key::new("g_gametype"), &["7"])),
+        ]),
         ..DEFAULT.row
     },
     game: Some("swjkja"),
@@ -1095,7 +1122,7 @@ pub(crate) const ELITE_FORCE: Engine = Engine {
 
 /// Medal of Honor: Allied Assault, Spearhead, Breakthrough.
 /// (openmoh/openmohaa code/server/sv_main.c, code/gamespy/sv_gamespy.c, code/qcommon/q_shared.h,
-/// bg_public.h).
+/// bg_public.h; code/fgame/dm_manager.cpp: the rounds that a team wins count for the limit).
 pub(crate) const MEDAL_OF_HONOR: Engine = Engine {
     row: Row {
         name: "Medal of Honor",
@@ -1111,10 +1138,10 @@ pub(crate) const MEDAL_OF_HONOR: Engine = Engine {
     matches: &[
         free_for_all(1, "Free For All"),
         team_match(2, "Team Deathmatch", FRAGS),
-        team_match(3, "Round Based", Limit::None),
-        team_match(4, "Objective", Limit::None),
-        team_match(5, "Tug of War", Limit::None),
-        team_match(6, "Liberation", Limit::None),
+        team_match(3, "Round Based", FRAGS),
+        team_match(4, "Objective", FRAGS),
+        team_match(5, "Tug of War", FRAGS),
+        team_match(6, "Liberation", FRAGS),
     ],
     ..DEFAULT
 };
@@ -1189,7 +1216,6 @@ pub(crate) const COD2: Engine = Engine {
     clients: Clients::LeftOutAtZero(&[
         Key::new("protocol"),
         Key::new("sv_maxclients"),
-        Key::new("pure"),
         Key::new("hw"),
     ]),
     password_left_out: Replies::Info,
@@ -1236,7 +1262,6 @@ pub(crate) const COD_UNNAMED: Engine = Engine {
     clients: Clients::LeftOutAtZero(&[
         Key::new("protocol"),
         Key::new("sv_maxclients"),
-        Key::new("pure"),
         Key::new("hw"),
     ]),
     ..COD1
@@ -1377,7 +1402,8 @@ pub(crate) const TREMULOUS_13: Engine = Engine {
 };
 
 /// The Daemon engine of Unvanquished.
-/// (DaemonEngine/Daemon src/engine/server/sv_main.cpp, src/common/Color.cpp).
+/// (DaemonEngine/Daemon src/engine/server/sv_main.cpp, src/common/Color.cpp;
+/// Unvanquished/Unvanquished src/sgame/sg_main.cpp).
 pub(crate) const DAEMON: Engine = Engine {
     row: Row {
         name: "Daemon",
@@ -1387,6 +1413,7 @@ pub(crate) const DAEMON: Engine = Engine {
             all(&[has("daemonver")]),
         ],
         style: style(Colours::Daemon),
+        own: entries(&[key("daemonver", Field::Version), key("b", BOT_SLOTS)]),
         ..DEFAULT.row
     },
     game: Some("unvanquished"),
@@ -1722,6 +1749,11 @@ mod tests {
             Family::Quake2,
             "Quake 2",
             r"\mapname\q2dm1\maxclients\8\hostname\x\version\3.21 Linux",
+        ),
+        (
+            Family::Quake2,
+            "Kingpin",
+            r"\mapname\kpdm1\maxclients\8\hostname\x\version\kpded2 1.00",
         ),
         (
             Family::Quake2,

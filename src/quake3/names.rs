@@ -27,6 +27,7 @@ impl<'a> GameNames<'a> {
                 let game_keys = [COM_GAMENAME, GAMENAME];
                 Self::two_names(known, engine, &game_keys)
             }
+            Names::GameModule(game) => Self::module_of(known, engine, game),
             Names::Modification(keys) => Self::only_name(known, engine, keys),
         }
     }
@@ -34,24 +35,35 @@ impl<'a> GameNames<'a> {
     /// With `com_gamename`, that key is the game and `gamename` the modification. Otherwise
     /// `gamename` is the game, or the folder if `gamename` is missing.
     fn two_names(known: &Known<'a>, engine: &Engine, game_keys: &[Key]) -> Self {
-        let game = known.first_filled(game_keys);
+        let game = first_name(known, game_keys);
         let mod_keys: &[Key] = if known.has(COM_GAMENAME) {
             &[GAMENAME, MODNAME, FS_GAME, GAME]
         } else {
             &[MODNAME, FS_GAME, GAME]
         };
         let is_own_name = |name: &[u8]| Some(name) == game || engine.row.is_base(name);
-        let modification = known.first_filled(mod_keys);
+        let modification = first_name(known, mod_keys);
         Self {
             game,
             modification: modification.filter(|name| !is_own_name(name)),
         }
     }
 
+    /// `gamename` is the name of the game in one reply, and that of its module in another.
+    fn module_of(known: &Known<'a>, engine: &Engine, game: &'static str) -> Self {
+        let is_other = |name: &&[u8]| !name.eq_ignore_ascii_case(game.as_bytes());
+        let module = first_name(known, &[GAMENAME]).filter(is_other);
+        let modification = module.or_else(|| first_name(known, &[MODNAME, FS_GAME, GAME]));
+        Self {
+            game: Some(game.as_bytes()),
+            modification: modification.filter(|name| !engine.row.is_base(name)),
+        }
+    }
+
     /// The one name that Quake 2 and QuakeWorld have: the game's own folder, or a modification.
     fn only_name(known: &Known<'a>, engine: &Engine, keys: &[Key]) -> Self {
         let mut names = Self::default();
-        let name = known.first_filled(keys);
+        let name = first_name(known, keys);
         if name.is_some_and(|name| engine.row.is_base(name)) {
             names.game = name;
         } else {
@@ -59,4 +71,11 @@ impl<'a> GameNames<'a> {
         }
         names
     }
+}
+
+/// The first name, without the blanks with which some game modules pad it.
+fn first_name<'a>(known: &Known<'a>, keys: &[Key]) -> Option<&'a [u8]> {
+    let values = keys.iter().filter_map(|key| known.get(*key));
+    let mut names = values.map(<[u8]>::trim_ascii);
+    names.find(|name| !name.is_empty())
 }

@@ -1,14 +1,14 @@
 //! Player lines: how players are read from them, and how the server side writes them.
 
 use super::answer::Answer;
-use super::engines::Engine;
+use super::engines::{BOT_SLOTS, Engine};
 #[cfg(feature = "serve")]
 use super::values::{quake_text, value_of};
 use super::wire::player::PlayerLine;
 use super::wire::siblings::{Family, Quake2Line, QuakeWorldLine};
 #[cfg(feature = "serve")]
 use super::wire::siblings::{SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX, Wanted};
-use crate::meaning::{Key, Known};
+use crate::meaning::{Key, Reader};
 use crate::model::{Colours, Completeness, ExtrasBuilder, Player, Style, Text};
 #[cfg(feature = "serve")]
 use crate::text::number;
@@ -44,12 +44,8 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Reads the lines of a status; an `infoResponse` has none.
-    pub(super) fn read(
-        answer: &Answer,
-        known: &Known<'_>,
-        engine: &'static Engine,
-        style: Style,
-    ) -> Self {
+    pub(super) fn read(answer: &Answer, keys: &Reader<'_>, engine: &'static Engine) -> Self {
+        let (known, style) = (keys.known, keys.style);
         let response = answer.response();
         let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
         let mut reader = PlayerReader {
@@ -68,6 +64,9 @@ impl Lines {
         });
         let slots = known.get(const { Key::new("p") }).unwrap_or_default();
         set_teams(&mut players, slots);
+        if let Some(bots) = keys.value(BOT_SLOTS) {
+            set_bots(&mut players, slots, bots);
+        }
         Self {
             players,
             extras: reader.extras,
@@ -218,6 +217,20 @@ fn set_teams(players: &mut [Player], slots: &[u8]) {
     for (player, team) in players.iter_mut().zip(teams()) {
         let team = i32::from(team.wrapping_sub(b'0'));
         player.team.get_or_insert(team);
+    }
+}
+
+/// Sets which players are bots. `slots` and `bots`: a character for each client slot, `-` for a
+/// slot without a player, and for one without a bot (Unvanquished/Unvanquished,
+/// src/sgame/sg_main.cpp).
+fn set_bots(players: &mut [Player], slots: &[u8], bots: &[u8]) {
+    let slots_in_use = slots.iter().zip(bots).filter(|(slot, _)| **slot != b'-');
+    let has_all = slots.len() == bots.len() && slots_in_use.clone().count() == players.len();
+    if !has_all {
+        return;
+    }
+    for (player, (_, bot)) in players.iter_mut().zip(slots_in_use) {
+        player.bot = Some(*bot != b'-');
     }
 }
 

@@ -1,7 +1,7 @@
 //! Converts an answer into a [`ServerStatus`]. The engine's row has the meaning of each key.
 
 use super::answer::Answer;
-use super::engines::{Clients, Engine, Limit, MATCH_NUMBER, MATCH_WORDS, Match};
+use super::engines::{BOT_SLOTS, Clients, Engine, Limit, MATCH_NUMBER, MATCH_WORDS, Match};
 use super::names::GameNames;
 use super::player_lines::Lines;
 use super::teams::{read_qcstatus_type, read_teams};
@@ -33,7 +33,7 @@ impl ToStatus for Answer {
         }
         let reply = Reply::new(self, &known);
         let keys = &reply.keys;
-        let lines = Lines::read(self, &known, reply.engine, keys.style);
+        let lines = Lines::read(self, keys, reply.engine);
         let completeness = lines.completeness;
         let player_count = reply.player_count(&lines);
         let bot_count = reply.bot_count(player_count, &lines);
@@ -125,18 +125,25 @@ impl<'a> Reply<'a> {
         self.keys.known.get(CLIENTS).and_then(number::number)
     }
 
-    /// The server's own number of bots, or all players minus the people, or the lines that are
-    /// marked as bots.
+    /// The server's own number of bots, or all players minus the people, or the slots or lines that
+    /// are marked as bots.
     fn bot_count(&self, player_count: Option<u32>, lines: &Lines) -> Option<u32> {
         let counted = match self.keys.value(Field::BotCount) {
             None if self.has_no_bots() => Some(0),
             _ => self.keys.bot_count(player_count),
         };
+        let counted = counted.or_else(|| self.bots_in_slots());
         // Only lines of QuakeWorld mark bots.
         if counted.is_none() && self.answer.family() == Family::QuakeWorld {
             return listed_bots(&lines.players);
         }
         counted
+    }
+
+    fn bots_in_slots(&self) -> Option<u32> {
+        let slots = self.keys.value(BOT_SLOTS)?;
+        let bots = slots.iter().filter(|slot| **slot != b'-');
+        u32::try_from(bots.count()).ok()
     }
 
     /// Whether the number of bots is left out because it is 0. Such a reply counts its clients.

@@ -1,5 +1,7 @@
 //! Replies of real engines, recorded on loopback or built from their format strings: each is read
 //! by the rules of its own engine.
+use std::time::Duration;
+
 use bytes::Bytes;
 use queryport::model::{Charset, Colours, Style};
 use queryport::quake3::{Answer, Command, Request, Response};
@@ -447,4 +449,93 @@ fn a_status_is_complete_if_its_engine_has_space_or_everybody_is_listed() {
         is_complete(r"\version\Another 1.0", 1500),
         "Quake3e has none of this length"
     );
+}
+
+/// openmoh/openmohaa, code/fgame/dm_manager.cpp: a team that wins `fraglimit` rounds ends the
+/// match, and `timelimit` ends the map between two rounds.
+#[test]
+fn rounds_of_medal_of_honor_end_at_the_limit_of_frags() {
+    for number in 3..=6 {
+        let keys = format!(
+            "\\g_gametypestring\\Rounds\\g_gametype\\{number}\\fraglimit\\5\\timelimit\\20"
+        );
+        let status = read(format!("statusResponse\n{keys}\n").as_bytes());
+        assert_eq!(status.score_limit, Some(5), "{number}");
+        assert_eq!(status.time_limit, Some(Duration::from_secs(1200)));
+    }
+}
+
+/// JACoders/OpenJK, codemp/game/g_main.c: `timelimit` does not count in a siege (7).
+#[test]
+fn a_siege_has_no_limit_of_time() {
+    let limit = |number: u32| {
+        let keys = format!(r"\version\JAmp: v1.0.1.0\g_gametype\{number}\timelimit\20");
+        read(format!("statusResponse\n{keys}\n").as_bytes()).time_limit
+    };
+    assert_eq!(limit(7), None);
+    assert_eq!(limit(8), Some(Duration::from_secs(1200)));
+}
+
+/// etlegacy/etlegacy, src/server/sv_main.c and src/game/g_cvars.c: `gamename` of an info is the
+/// game, that of a status the game module.
+#[test]
+fn a_server_of_enemy_territory_has_one_game() {
+    for (body, modification) in [
+        (
+            r"infoResponse#\version\ET Legacy v2.82\gamename\et\game\legacy",
+            Some("legacy"),
+        ),
+        (
+            r"statusResponse#\version\ET Legacy v2.82\gamename\legacy#",
+            Some("legacy"),
+        ),
+        (
+            r"statusResponse#\version\ET 2.60b linux-i386\gamename\nitmod#",
+            Some("nitmod"),
+        ),
+        (
+            r"statusResponse#\version\ET 2.60b linux-i386\gamename\etmain#",
+            None,
+        ),
+    ] {
+        let status = read(body.replace('#', "\n").as_bytes());
+        assert_eq!(plain(&status.game), "et", "{body}");
+        let name = status.mod_name.as_ref().map(Text::as_str);
+        assert_eq!(name, modification, "{body}");
+    }
+}
+
+/// Unvanquished/Unvanquished, src/sgame/sg_main.cpp: `P` has the team of each slot, `B` the skill
+/// of each bot or `G`; older servers write `b`.
+#[test]
+fn bots_of_unvanquished_are_told_by_their_slots() {
+    let lines = "0 0 \"one\"\n0 40 \"two\"\n0 0 \"three\"\n";
+    for slots in ["-b-b", "-5-G"] {
+        let info = format!(r"\version\Unvanquished 0.52.1\B\{slots}\P\-212");
+        let status = read(format!("statusResponse\n{info}\n{lines}").as_bytes());
+        assert_eq!((status.player_count, status.bot_count), (Some(3), Some(2)));
+        let bots: Vec<_> = status.players.iter().map(|player| player.bot).collect();
+        assert_eq!(bots, [Some(true), Some(false), Some(true)]);
+    }
+}
+
+/// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`.
+#[test]
+fn an_info_of_unvanquished_has_its_version() {
+    let status = read(
+        br"infoResponse
+\challenge\x\protocol\86\hostname\x\gamename\unv\daemonver\0.55.2",
+    );
+    assert_eq!(plain(&status.version), "0.55.2");
+}
+
+/// clover-moe/spearmint, code/server/sv_init.c.
+#[test]
+fn spearmint_names_its_type_of_match() {
+    let status = read(
+        br"statusResponse
+\version\Spearmint 1.0.3\g_gametype\4\sv_gametypeNetName\ctf\sv_gametypeName\Capture the Flag
+",
+    );
+    assert_eq!(plain(&status.game_type), "Capture the Flag");
 }

@@ -957,3 +957,25 @@ fn long_texts_in_a_line_of_quake_2_are_cut() {
         format!("info\n{name}: wrong version\n")
     );
 }
+
+/// Some game modules of Quake 2 pad `gamename` with blanks. Names of players keep theirs.
+#[test]
+fn names_of_games_and_maps_lose_surrounding_blanks() {
+    let game = "baseq2               ";
+    let body =
+        format!("print\n\\mapname\\ q2dm1 \\gamename\\{game}\\version\\kpded2 1.0 \n1 2 \" a \"\n");
+    let datagram = [b"\xff\xff\xff\xff", body.as_bytes()].concat();
+    let status = answer(&[&datagram]).to_status();
+    assert_eq!(
+        (plain(&status.map), plain(&status.version)),
+        ("q2dm1".into(), "kpded2 1.0".into())
+    );
+    let names =
+        [status.game, status.mod_name].map(|name| name.map(|name| name.plain().into_owned()));
+    assert_eq!(
+        names,
+        [None, Some("baseq2".into())],
+        "another game's folder on Kingpin"
+    );
+    assert_eq!(status.players[0].name.plain(), " a ");
+}
