@@ -9,6 +9,7 @@ mod browser;
 mod decode;
 mod embedded;
 mod games;
+mod http;
 mod master;
 mod monitor;
 mod port;

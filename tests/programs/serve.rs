@@ -1,5 +1,6 @@
 //! `queryport serve` from outside: its command line, its output, and its replies.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -132,18 +133,12 @@ fn the_counters_have_the_listed_names_and_kinds() {
     let arguments = ["quake3", "0", "--metrics", "127.0.0.1:0", "--players", "4"];
     let server = Server::start(&arguments);
     let mut client = TcpStream::connect(server.address("http://")).unwrap();
-    client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    client.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
     let mut text = String::new();
     client.read_to_string(&mut text).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
-    let length = body.len();
-    assert_eq!(
-        head,
-        format!(
-            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n\
-             Content-Length: {length}\r\nConnection: close"
-        )
-    );
+    let kind = "content-type: text/plain; version=0.0.4; charset=utf-8\r\n";
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains(kind));
     let counters = [
         "answered",
         "unanswered",
@@ -159,7 +154,40 @@ fn the_counters_have_the_listed_names_and_kinds() {
         format!("# TYPE {name} counter\n{name} 0\n")
     });
     let players = "# TYPE queryport_players gauge\nqueryport_players 4\n";
-    assert_eq!(body, lines.concat() + players);
+    let (help, rest): (Vec<&str>, Vec<&str>) = body
+        .split_inclusive('\n')
+        .partition(|line| line.starts_with("# HELP "));
+    assert_eq!(rest.concat(), lines.concat() + players);
+    let texts: BTreeSet<&str> = help
+        .iter()
+        .filter_map(|line| line.splitn(4, ' ').nth(3))
+        .collect();
+    assert_eq!(
+        texts.len(),
+        counters.len() + 1,
+        "each has a text of its own: {help:?}"
+    );
+    assert!(!body.contains("A counter of the server."), "{body}");
+}
+
+#[test]
+fn the_counters_are_one_page() {
+    let server = Server::start(&["quake3", "0", "--metrics", "127.0.0.1:0"]);
+    for (request, status, has_body) in [
+        ("HEAD /metrics", "200 OK", false),
+        ("GET /", "404 Not Found", true),
+        ("POST /metrics", "405 Method Not Allowed", true),
+    ] {
+        let mut client = TcpStream::connect(server.address("http://")).unwrap();
+        client
+            .write_all(format!("{request} HTTP/1.1\r\n\r\n").as_bytes())
+            .unwrap();
+        let mut text = String::new();
+        client.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{text}");
+        assert_eq!(!body.is_empty(), has_body, "{text}");
+    }
 }
 
 #[test]

@@ -72,6 +72,13 @@ impl History {
             Some((place, *sample))
         })
     }
+
+    /// The queries of the last day after which the server was up, and after which it was down.
+    pub(crate) fn queries(&self, now: Instant) -> (u64, u64) {
+        self.last_day(now).fold((0, 0), |(up, down), (_, sample)| {
+            (up + u64::from(sample.up), down + u64::from(sample.down))
+        })
+    }
 }
 
 fn step(start: Instant, now: Instant) -> u64 {

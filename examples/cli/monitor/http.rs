@@ -1,27 +1,23 @@
-//! A small HTTP server for the status page and the metrics.
+//! The pages of the monitor over HTTP.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use hyper::StatusCode;
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
-    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, spawn_local};
 
+use super::probe::Probes;
 use super::status_page::View;
 use super::watch::{Shared, now};
-use super::{metrics, status_page, style_sheet};
+use super::{metrics, status_json, status_page, style_sheet};
+use crate::http::{self, METRICS, PLAIN, Request, Response, reply};
 
 /// The maximum number of connections at a time.
 const MOST_CONNECTIONS: usize = 64;
@@ -31,6 +27,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The pause after a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// What the pages show.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) watched: Shared,
+    /// Queries on request, if they are allowed.
+    pub(crate) probes: Option<Probes>,
+}
+
 /// A connection, which serves one request.
 struct Connection {
     task: JoinHandle<()>,
@@ -39,27 +43,22 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, watched: Shared) -> Self {
+    fn new(stream: TcpStream, site: Rc<Site>) -> Self {
         let has_request = Rc::new(Cell::new(false));
         let received = Rc::clone(&has_request);
-        let service = service_fn(move |request| {
+        let task = spawn_local(http::answer(stream, PATIENCE, move |request| {
             received.set(true);
-            let response = respond(&request, &watched);
-            async move { Ok::<_, Infallible>(response) }
-        });
-        let connection = http1::Builder::new()
-            .keep_alive(false)
-            .serve_connection(TokioIo::new(stream), service);
-        let task = spawn_local(async move {
-            let _ = tokio::time::timeout(PATIENCE, connection).await;
-        });
+            let site = Rc::clone(&site);
+            async move { respond(&request, &site).await }
+        }));
         Self { task, has_request }
     }
 }
 
 /// Answers requests until it is dropped. The oldest connection without a request makes room for a
 /// new one, so that no number of half-open connections holds up a scrape.
-pub(crate) async fn serve(listener: TcpListener, watched: Shared) {
+pub(crate) async fn serve(listener: TcpListener, site: Site) {
+    let site = Rc::new(site);
     let mut connections: VecDeque<Connection> = VecDeque::new();
     loop {
         let accepted = listener.accept().await;
@@ -74,7 +73,7 @@ pub(crate) async fn serve(listener: TcpListener, watched: Shared) {
         if connections.len() >= MOST_CONNECTIONS {
             make_room(&mut connections);
         }
-        connections.push_back(Connection::new(stream, Rc::clone(&watched)));
+        connections.push_back(Connection::new(stream, Rc::clone(&site)));
     }
 }
 
@@ -88,41 +87,40 @@ fn make_room(connections: &mut VecDeque<Connection>) {
     }
 }
 
-fn respond(request: &Request<Incoming>, watched: &Shared) -> Response<Full<Bytes>> {
-    const PLAIN: &str = "text/plain; charset=utf-8";
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let status = StatusCode::METHOD_NOT_ALLOWED;
-        let mut response = reply(status, PLAIN, "only GET and HEAD\n".to_owned());
-        let methods = HeaderValue::from_static("GET, HEAD");
-        response.headers_mut().insert(ALLOW, methods);
-        return response;
-    }
-    match request.uri().path() {
-        "/metrics" => match metrics::page(&watched.borrow()) {
-            Ok(page) => reply(StatusCode::OK, metrics::CONTENT_TYPE, page),
-            Err(error) => {
-                let status = StatusCode::INTERNAL_SERVER_ERROR;
-                reply(status, PLAIN, format!("{error}\n"))
-            }
+async fn respond(request: &Request, site: &Site) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    match (request.uri().path(), &site.probes) {
+        ("/metrics", _) => match metrics::page(&site.watched.borrow()) {
+            Ok(page) => reply(StatusCode::OK, METRICS, page),
+            Err(error) => failure(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         },
-        "/style.css" => {
+        ("/probe", Some(probes)) => match probes.page(query).await {
+            Ok(page) => reply(StatusCode::OK, METRICS, page),
+            Err((status, why)) => failure(status, &why),
+        },
+        ("/status.json", _) => {
+            let page = status_json::page(&site.watched.borrow(), now());
+            reply(StatusCode::OK, "application/json", page)
+        }
+        ("/style.css", _) => {
             let style_sheet = style_sheet::text();
             reply(StatusCode::OK, "text/css; charset=utf-8", style_sheet)
         }
-        path => match html(path, request.uri().query(), watched) {
-            Some(page) => page,
-            None => {
-                let pages = "the status page is at /, the metrics are at /metrics\n";
-                reply(StatusCode::NOT_FOUND, PLAIN, pages.to_owned())
-            }
-        },
+        (path, _) => html(path, query, &site.watched).unwrap_or_else(|| {
+            let pages = "the status page is at /, the metrics are at /metrics";
+            failure(StatusCode::NOT_FOUND, pages)
+        }),
     }
+}
+
+fn failure(status: StatusCode, why: &str) -> Response {
+    reply(status, PLAIN, format!("{why}\n"))
 }
 
 /// The status page or the page of a server.
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
-fn html(path: &str, query: Option<&str>, watched: &Shared) -> Option<Response<Full<Bytes>>> {
-    let view = View::new(query.unwrap_or_default(), now(), SystemTime::now());
+fn html(path: &str, query: &str, watched: &Shared) -> Option<Response> {
+    let view = View::new(query, now(), SystemTime::now());
     let watched = watched.borrow();
     let page = match path {
         "/" => status_page::page(&watched, &view),
@@ -146,11 +144,3 @@ const STATUS_PAGE_HEADERS: [(HeaderName, &str); 4] = [
     (REFERRER_POLICY, "no-referrer"),
     (CACHE_CONTROL, "no-store"),
 ];
-
-fn reply(status: StatusCode, content_type: &'static str, text: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(text)));
-    *response.status_mut() = status;
-    let content_type = HeaderValue::from_static(content_type);
-    response.headers_mut().insert(CONTENT_TYPE, content_type);
-    response
-}

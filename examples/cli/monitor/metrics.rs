@@ -9,8 +9,6 @@ use queryport::{Protocol, ServerStatus, Text};
 use super::target::What;
 use super::watch::{Server, Watched};
 
-/// The content type of the page.
-pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// The maximum number of characters of a text that a server chose.
 const LONGEST_TEXT: usize = 100;
 

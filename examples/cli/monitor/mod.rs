@@ -10,11 +10,13 @@
 //! cargo run -p queryport-cli -- monitor --file servers.txt
 //! # Totals over the servers of a game
 //! cargo run -p queryport-cli -- monitor --game openarena
+//! # Servers that Prometheus names, see prometheus.yml
+//! cargo run -p queryport-cli -- monitor --probe
 //! cargo run -p queryport-cli -- monitor --once --warning 0.2 --critical 1 openarena HOST
 //! ```
 //!
 //! The status page is sorted by its headings, and each server has a page with its players and rules.
-//! With `?still`, a page does not load itself again.
+//! With `?still`, a page does not load itself again. `/status.json` has the same for programs.
 //!
 //! In the same folder, `prometheus.yml` configures Prometheus to read the metrics, and
 //! `dashboard.json` is a dashboard for Grafana.
@@ -30,9 +32,12 @@
 //! Without `--once`: 0 after Ctrl-C, 1 for a failure, 2 for a wrong command line.
 
 mod check;
+mod events;
 mod history;
 mod http;
 mod metrics;
+mod probe;
+mod status_json;
 mod status_page;
 mod style_sheet;
 #[cfg(test)]
@@ -61,6 +66,7 @@ use tokio::net::TcpListener;
 use tokio::task::{LocalSet, spawn_local};
 
 use check::{State, Thresholds};
+use probe::Probes;
 use watch::{Sender, Server, Watched, WatchedGame};
 
 /// The maximum number of servers that are watched one by one: each has a dozen series.
@@ -115,6 +121,13 @@ pub(crate) struct Arguments {
     /// With --once: a round trip of more seconds is critical.
     #[arg(long, value_parser = seconds(0.001..=86_400.0), requires = "once")]
     critical: Option<f64>,
+    /// Query any server that a request for /probe?target=HOST:PORT&module=GAME names. Whoever
+    /// reaches the page can then send queries anywhere.
+    #[arg(long, conflicts_with = "once")]
+    probe: bool,
+    /// Print a line when a server goes up or down, and when a player joins or leaves.
+    #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text", conflicts_with = "once")]
+    events: Option<events::Form>,
     /// The timeout of a query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.001..=86_400.0))]
     timeout: f64,
@@ -226,7 +239,7 @@ fn worlds() -> impl Iterator<Item = embedded::World> {
 async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, Box<dyn Error>> {
     // The embedded servers run until they are dropped.
     let mut embedded = Vec::new();
-    if watched.servers.is_empty() && watched.games.is_empty() {
+    if watched.servers.is_empty() && watched.games.is_empty() && !arguments.probe {
         for world in worlds() {
             let server = world.start(0).await?;
             watched.servers.push(Server::new(
@@ -272,6 +285,7 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
             Rc::clone(&watched),
             number,
             interval,
+            arguments.events,
         ));
     }
     for number in 0..games {
@@ -283,8 +297,12 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
             interval,
         ));
     }
+    let site = http::Site {
+        watched,
+        probes: arguments.probe.then(|| Probes::new(sender)),
+    };
     tokio::select! {
-        () = http::serve(listener, watched) => {}
+        () = http::serve(listener, site) => {}
         interrupted = command_line::interrupted() => interrupted?,
     }
     drop(embedded);

@@ -102,7 +102,8 @@ impl View {
         let _ = write!(
             html,
             "</main>\n<footer>As of {date}. This page {refresh} (<a href=\"{link}\">{change}</a>). \
-             <a href=\"/metrics\">Metrics for Prometheus</a></footer>\n</body>\n</html>\n"
+             <a href=\"/metrics\">Metrics for Prometheus</a>, \
+             <a href=\"/status.json\">JSON</a></footer>\n</body>\n</html>\n"
         );
     }
 }
@@ -158,7 +159,7 @@ pub(crate) fn server_page(watched: &Watched, wanted: &str, view: &View) -> Optio
 }
 
 /// The path of a server's page: how it is queried, its host and its query port.
-fn path(identity: &Identity) -> String {
+pub(crate) fn path(identity: &Identity) -> String {
     let mut path = format!("/server/{}/", identity.what);
     for byte in identity.address().bytes() {
         let _ = match byte {
@@ -269,12 +270,12 @@ fn game_and_address(server: &Server, html: &mut String) {
 
 /// Up or down, since when, and why; the round trip and the age of the latest answer.
 fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
-    let (class, word) = match server.state {
-        State::Up => (" up", "up"),
-        State::Down => (" down", "down"),
-        State::NotAsked => ("", "not asked"),
-        State::New => ("", "not queried yet"),
+    let class = match server.state {
+        State::Up => " up",
+        State::Down => " down",
+        State::NotAsked | State::New => "",
     };
+    let word = server.state.as_str();
     let _ = write!(html, "<{element} class=\"state{class}\">{word}");
     let age = |since: Instant| duration(now.saturating_duration_since(since));
     if let Some(since) = server.since {
@@ -332,8 +333,7 @@ fn chart(server: &Server, now: Instant, html: &mut String) {
             *kept = sample;
         }
     }
-    let sum = |count: fn(&Sample) -> u32| samples.iter().map(count).map(u64::from).sum::<u64>();
-    let (up, down) = (sum(|sample| sample.up), sum(|sample| sample.down));
+    let (up, down) = server.history.queries(now);
     if up + down == 0 {
         html.push_str("<small>never asked</small>");
         return;

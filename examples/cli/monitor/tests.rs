@@ -19,8 +19,11 @@ use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::{LocalSet, spawn_local};
 
 use super::check::{State, Thresholds, report};
+use super::events::{self, Form};
 use super::metrics::page;
 use super::port::Port;
+use super::probe::Probes;
+use super::status_json;
 use super::status_page::{self, View};
 use super::style_sheet;
 use super::target::What;
@@ -59,9 +62,9 @@ fn server(address: &str, results: Results) -> Server {
 
 fn server_at(now: Instant, address: &str, results: Results) -> Server {
     let mut server = Server::new(What::Protocol(Protocol::Quake3), address.to_owned());
-    results
-        .into_iter()
-        .for_each(|result| server.add(result, now));
+    for result in results {
+        server.add(result, now);
+    }
     server
 }
 
@@ -419,6 +422,25 @@ fn every_reply_has_the_listed_head_and_errors_a_text() {
                 &["content-type: text/plain; version=0.0.4; charset=utf-8"][..],
             ),
             (
+                "GET /status.json",
+                "200 OK",
+                None,
+                &["content-type: application/json"],
+            ),
+            (
+                "DELETE /other",
+                "405 Method Not Allowed",
+                Some("only GET and HEAD\n"),
+                &[plain, "allow: GET, HEAD"],
+            ),
+            ("GET /probe", "400 Bad Request", None, &[plain]),
+            (
+                "GET /server/quake3/192.0.2.1:1",
+                "404 Not Found",
+                None,
+                &[plain],
+            ),
+            (
                 "HEAD /style.css",
                 "200 OK",
                 Some(""),
@@ -652,11 +674,17 @@ fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Sha
                 shared,
                 number,
                 Duration::from_secs(1),
+                None,
             ));
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        spawn_local(http::serve(listener, Rc::clone(&shared)));
+        let probes = Some(Probes::new(self::sender(Client::new().unwrap())));
+        let site = http::Site {
+            watched: Rc::clone(&shared),
+            probes,
+        };
+        spawn_local(http::serve(listener, site));
         while shared
             .borrow()
             .servers
@@ -749,6 +777,180 @@ fn the_page_is_served_over_http() {
             "it goes on"
         );
     });
+}
+
+#[test]
+fn a_probe_asks_the_server_that_its_request_names() {
+    monitored(|address, shared| async move {
+        let server = shared.borrow().servers[0].identity.address();
+        let what = shared.borrow().servers[0].identity.what;
+        // Prometheus encodes colons.
+        let target = server.replace(':', "%3A");
+        let reply = get(address, &format!("/probe?target={target}&module={what}")).await;
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK"), "{reply}");
+        let up = format!("queryport_up{{game=\"\",protocol=\"{what}\",server=\"{server}\"}} 1\n");
+        assert!(body.contains(&up), "{body}");
+        check_metrics(body);
+        for (query, why) in [
+            ("target=192.0.2.1", "no module"),
+            ("module=quake3", "no target"),
+            ("module=quake9&target=192.0.2.1", "unknown game \"quake9\""),
+            ("module=quake3&target=%ff", "target is not a text"),
+            ("module=quake3&target=a%0d%0ab", "is not HOST"),
+        ] {
+            let reply = get(address, &format!("/probe?{query}")).await;
+            assert!(
+                reply.starts_with("HTTP/1.1 400") && reply.contains(why),
+                "{reply}"
+            );
+        }
+    });
+}
+
+#[test]
+fn probes_are_off_shared_and_bounded() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let timing = Timing::default()
+            .with_timeout(Duration::from_secs(2))
+            .with_retries(0);
+        let client = Client::new().unwrap().with_timing(timing);
+        let serve = async |probes| {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let watched = Shared::default();
+            spawn_local(http::serve(listener, http::Site { watched, probes }));
+            address
+        };
+        let off = serve(None).await;
+        let reply = get(off, "/probe?target=192.0.2.1&module=quake3").await;
+        assert!(reply.starts_with("HTTP/1.1 404"), "{reply}");
+
+        let on = serve(Some(Probes::new(sender(client)))).await;
+        let mut sockets = Vec::new();
+        let mut probes = Vec::new();
+        for _ in 0..16 {
+            let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let address = socket.local_addr().unwrap();
+            let path = format!("/probe?target={address}&module=quake3");
+            for _ in 0..2 {
+                let path = path.clone();
+                probes.push(spawn_local(async move { get(on, &path).await }));
+            }
+            // The first probe of this server runs.
+            socket.recv_from(&mut [0; 64]).await.unwrap();
+            sockets.push(socket);
+        }
+        let reply = get(on, "/probe?target=192.0.2.1&module=quake3").await;
+        assert!(reply.starts_with("HTTP/1.1 503"), "{reply}");
+        for probe in probes {
+            let reply = probe.await.unwrap();
+            assert!(
+                reply.contains("queryport_up{") && reply.contains("} 0\n"),
+                "{reply}"
+            );
+        }
+        for socket in sockets {
+            let second = socket.try_recv_from(&mut [0; 64]);
+            assert!(second.is_err(), "two probes of one server are one query");
+        }
+        let reply = get(on, "/probe?target=127.0.0.1:1&module=quake3").await;
+        assert!(
+            reply.starts_with("HTTP/1.1 200"),
+            "there is room again: {reply}"
+        );
+    });
+}
+
+#[test]
+fn the_state_as_json_has_null_for_what_is_not_known() {
+    let mut down = server("192.0.2.2", vec![Ok(outcome("Srv", "q3dm17"))]);
+    for _ in 0..3 {
+        down.add(Err(silent()), watch::now());
+    }
+    let mut watched = watching(vec![
+        server("192.0.2.1", vec![Ok(outcome("Srv \u{1b}", "q3dm17"))]),
+        down,
+        server("192.0.2.3", Vec::new()),
+    ]);
+    watched.games.push(WatchedGame {
+        game: Game::find("openarena").unwrap(),
+        sums: None,
+        lists: Default::default(),
+    });
+    let page: Value = serde_json::from_str(&status_json::page(&watched, watch::now())).unwrap();
+    let of = |number: usize, names: &[&str]| {
+        let values = names
+            .iter()
+            .map(|name| page["servers"][number][name].clone());
+        Value::from(values.collect::<Vec<_>>()).to_string()
+    };
+    let names = [
+        "server",
+        "state",
+        "name",
+        "map",
+        "players",
+        "complete",
+        "up_share_of_day",
+    ];
+    assert_eq!(
+        of(0, &names),
+        r#"["192.0.2.1:27960","up","Srv ","q3dm17",12,true,1.0]"#
+    );
+    assert_eq!(
+        of(1, &names),
+        r#"["192.0.2.2:27960","down","Srv","q3dm17",null,null,0.75]"#
+    );
+    assert_eq!(
+        of(2, &names),
+        r#"["192.0.2.3:27960","not queried yet",null,null,null,null,null]"#
+    );
+    assert_eq!(page["games"][0]["players"], Value::Null);
+}
+
+#[test]
+fn events_are_joins_leaves_up_and_down() {
+    let status = |players: &[&str], is_whole: bool| {
+        let mut outcome = outcome("Srv", "q3dm17");
+        outcome.answer.players = players
+            .iter()
+            .map(|name| Player::new(*name))
+            .collect::<Vec<_>>()
+            .into();
+        if !is_whole {
+            outcome.answer.completeness = Completeness::COMPLETE.without(Part::Players);
+        }
+        Ok(outcome)
+    };
+    let mut server = server("192.0.2.1", Vec::new());
+    let mut found = Vec::new();
+    for result in [
+        status(&["Ann", "Bob"], true),
+        status(&["Bob"], false),
+        Err(silent()),
+        status(&["Bob", "C\u{1b}id\n"], true),
+        Err(silent()),
+        Err(silent()),
+        Err(silent()),
+    ] {
+        for event in server.add(result, watch::now()) {
+            found.push(events::line(Form::Text, UNIX_EPOCH, &server, &event));
+            let line = events::line(Form::Json, UNIX_EPOCH, &server, &event);
+            let json: Value = serde_json::from_str(&line).unwrap();
+            assert!(
+                json["server"] == "192.0.2.1:27960" && json["time"] == 0,
+                "{json}"
+            );
+        }
+    }
+    let expected = [" up", ": Cid joined", ": Ann left", " down"]
+        .map(|end| format!("Thu, 01 Jan 1970 00:00:00 GMT quake3 192.0.2.1:27960{end}"));
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -927,7 +1129,20 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
         let config = sample
             .replace("127.0.0.1:9861", &address.to_string())
             .replace("15s", "200ms");
-        std::fs::write(folder.0.join("prometheus.yml"), config).unwrap();
+        // The first server a second time, through a probe as the guide configures it.
+        let server = shared.borrow().servers[0].identity.address();
+        let what = shared.borrow().servers[0].identity.what;
+        let guide = include_str!("../../../src/guide/monitor.md");
+        let (_, job) = guide.split_once("scrape_configs:\n").unwrap();
+        let job = job.split("```").next().unwrap();
+        for text in ["127.0.0.1:9861", "example.org:27960", "openarena"] {
+            assert!(job.contains(text), "{text}: {job}");
+        }
+        let job = job
+            .replace("127.0.0.1:9861", &address.to_string())
+            .replace("example.org:27960", &server)
+            .replace("openarena", what.as_str());
+        std::fs::write(folder.0.join("prometheus.yml"), config + &job).unwrap();
         let prometheus = kit::later_address();
         let child = Command::new("prometheus")
             .arg(format!(
@@ -944,7 +1159,7 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
             .spawn()
             .unwrap();
         let _running = Running(child);
-        let count = shared.borrow().servers.len();
+        let count = shared.borrow().servers.len() + 1;
         // Two samples of each counter: the rates have values too.
         let ready =
             "min_over_time(queryport_up[1m]) == 1 and count_over_time(queryport_up[1m]) >= 3";
@@ -1381,7 +1596,9 @@ fn a_server_has_a_page_of_its_identity_with_players_and_rules() {
     }
     assert!(!shown.contains("<b>"), "{shown}");
     server = kept;
-    (0..3).for_each(|_| server.add(Err(silent()), watch::now()));
+    for _ in 0..3 {
+        server.add(Err(silent()), watch::now());
+    }
     let (shown, _) = page(server);
     assert!(shown.contains(">down for") && shown.contains("motd") && !shown.contains("Bob"));
 }

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use queryport::games::Game;
-use queryport::{Client, Error, ErrorKind, Outcome, QueryError, ScanOptions, ServerStatus};
+use queryport::{Client, Error, ErrorKind, Outcome, Player, QueryError, ScanOptions, ServerStatus};
 
+use super::events::{self, Event, Form};
 use super::history::{History, Sample};
 use super::port::Port;
 use super::target::{Identity, What};
@@ -27,6 +28,17 @@ pub(crate) enum State {
     Up,
 }
 
+impl State {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Down => "down",
+            Self::NotAsked => "not asked",
+            Self::New => "not queried yet",
+            Self::Up => "up",
+        }
+    }
+}
+
 /// A server and the results of its queries.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -35,6 +47,8 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// The latest answer. It stays while the server is down.
     pub(crate) answer: Option<Outcome<ServerStatus>>,
+    /// The latest answer with a whole list of players.
+    listed: Option<ServerStatus>,
     /// The time of the latest answer.
     pub(crate) answered: Option<Instant>,
     /// The failure of the latest query; `None` after an answer.
@@ -83,6 +97,7 @@ impl Server {
             identity: Identity::of(what, &address),
             address,
             answer: None,
+            listed: None,
             answered: None,
             failure: None,
             failures_in_a_row: 0,
@@ -95,14 +110,20 @@ impl Server {
         }
     }
 
-    /// Counts and keeps a result.
-    pub(crate) fn add(&mut self, result: Result<Outcome<ServerStatus>, Error>, now: Instant) {
+    /// Counts and keeps a result, and returns what it shows.
+    pub(crate) fn add(
+        &mut self,
+        result: Result<Outcome<ServerStatus>, Error>,
+        now: Instant,
+    ) -> Vec<Event> {
         self.queries += 1;
+        let mut events = Vec::new();
         match result {
             Ok(outcome) => {
                 self.rejected += u64::from(outcome.stats.rejected);
                 self.failures_in_a_row = 0;
                 self.failure = None;
+                events = self.changes_of_players(&outcome.answer);
                 self.answer = Some(outcome);
                 self.answered = Some(now);
             }
@@ -124,12 +145,32 @@ impl Server {
         if self.state != state {
             self.state = state;
             self.since = Some(now);
+            events.insert(0, Event::State(state));
         }
         if self.is_asked() {
             let players = self.status().and_then(|status| status.player_count);
             let sample = Sample::new(state == State::Up, players);
             self.history.add(sample, now);
         }
+        events
+    }
+
+    /// Who joined and who left since the latest whole list of players.
+    fn changes_of_players(&mut self, status: &ServerStatus) -> Vec<Event> {
+        if !status.completeness.is_complete() || status.players.known().is_none() {
+            return Vec::new();
+        }
+        let listed = self.listed.replace(status.clone());
+        let Some(changes) = listed
+            .as_ref()
+            .and_then(|listed| status.players_changed_since(listed))
+        else {
+            return Vec::new();
+        };
+        let name = |player: &&Player| player.name.plain().into_owned();
+        let joined = changes.joined.iter().map(name).map(Event::Joined);
+        let left = changes.left.iter().map(name).map(Event::Left);
+        joined.chain(left).collect()
     }
 
     /// The state after the latest result. A lost datagram is not an outage: a server that was up is
@@ -225,6 +266,7 @@ pub(crate) async fn watch_server(
     watched: Shared,
     number: usize,
     interval: Duration,
+    events: Option<Form>,
 ) {
     let (what, address, count) = {
         let watched = watched.borrow();
@@ -247,7 +289,10 @@ pub(crate) async fn watch_server(
         turns.tick().await;
         let result = query(&sender, what, &address).await;
         if let Some(server) = watched.borrow_mut().servers.get_mut(number) {
-            server.add(result, now());
+            let seen = server.add(result, now());
+            if let Some(form) = events {
+                events::print(form, server, &seen);
+            }
         }
     }
 }

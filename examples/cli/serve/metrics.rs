@@ -5,15 +5,18 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use hyper::StatusCode;
 use queryport::serve::Responder;
-use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::command_line;
+use crate::http::{self, Request};
 
 /// The pause after a connection could not be accepted.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest time of a connection.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Accepts connections.
 #[derive(Debug)]
@@ -65,48 +68,56 @@ pub(crate) fn text(responder: &Responder) -> String {
     let mut text = String::new();
     let stats = serde_json::to_value(responder.stats()).unwrap_or_default();
     for (name, value) in stats.as_object().into_iter().flatten() {
+        let help = help(name);
         // In Prometheus, `total` marks a counter, not the total of all sources.
         let name = if name == "limited_by_total" {
             "limited_overall"
         } else {
             name
         };
+        let name = format!("queryport_{name}_total");
         let _ = writeln!(
             text,
-            "# TYPE queryport_{name}_total counter\nqueryport_{name}_total {value}"
+            "# HELP {name} {help}\n# TYPE {name} counter\n{name} {value}"
         );
     }
-    let players = responder
-        .status()
-        .player_count
-        .map_or(Value::Null, Value::from);
-    if players.is_number() {
+    if let Some(players) = responder.status().player_count {
+        let name = "queryport_players";
         let _ = writeln!(
             text,
-            "# TYPE queryport_players gauge\nqueryport_players {players}"
+            "# HELP {name} Players on the server, bots included.\n# TYPE {name} gauge\n{name} {players}"
         );
     }
     text
 }
 
-/// Answers any request with this text. Closes the connection of a client that sends no request
+/// What a counter counts.
+fn help(counter: &str) -> &'static str {
+    match counter {
+        "answered" => "Requests that were answered.",
+        "unanswered" => "Requests without a valid token, or for something that the server lacks.",
+        "ignored" => "Datagrams that were not requests.",
+        "refused" => "Datagrams from addresses that must not be answered.",
+        "limited_by_source" => "Requests of a source that had received its share.",
+        "limited_by_total" => "Requests after all sources together had received the total.",
+        "dropped" => "Reply datagrams that were lost.",
+        "bytes_sent" => "Bytes of all replies.",
+        _ => "A counter of the server.",
+    }
+}
+
+/// Answers a request for the metrics. Closes the connection of a client that sends no request
 /// within two seconds.
-pub(crate) async fn answer(mut client: TcpStream, text: String) {
-    let exchange = async {
-        let (mut request, mut chunk) = (Vec::<u8>::new(), [0; 1024]);
-        while request.len() < 8192 && !request.windows(4).any(|end| end == b"\r\n\r\n") {
-            match client.read(&mut chunk).await? {
-                0 => break,
-                length => request.extend(chunk.iter().take(length)),
+pub(crate) async fn answer(client: TcpStream, text: String) {
+    let respond = |request: Request| {
+        let (status, content_type, text) = match request.uri().path() {
+            "/metrics" => (StatusCode::OK, http::METRICS, text.clone()),
+            _ => {
+                let page = "the metrics are at /metrics\n".to_owned();
+                (StatusCode::NOT_FOUND, http::PLAIN, page)
             }
-        }
-        let length = text.len();
-        let head = format!(
-            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-        );
-        client.write_all(head.as_bytes()).await?;
-        client.write_all(text.as_bytes()).await?;
-        client.shutdown().await
+        };
+        std::future::ready(http::reply(status, content_type, text))
     };
-    let _ = tokio::time::timeout(Duration::from_secs(2), exchange).await;
+    http::answer(client, PATIENCE, respond).await;
 }

@@ -1,0 +1,65 @@
+//! The state of everything that is watched as JSON, for panels.
+
+use std::time::Instant;
+
+use queryport::Text;
+use serde_json::{Value, json};
+
+use super::metrics::label;
+use super::status_page::path;
+use super::target::What;
+use super::watch::{Server, State, Watched, WatchedGame};
+
+/// The page. What is not known is `null`.
+pub(crate) fn page(watched: &Watched, now: Instant) -> String {
+    let servers = watched.servers.iter().map(|server| of_server(server, now));
+    let games = watched.games.iter().map(of_game);
+    let page = json!({
+        "servers": servers.collect::<Vec<_>>(),
+        "games": games.collect::<Vec<_>>(),
+    });
+    format!("{page:#}\n")
+}
+
+fn of_server(server: &Server, now: Instant) -> Value {
+    let what = server.identity.what;
+    let game = match what {
+        What::Protocol(_) => None,
+        What::Game(game) => Some(game.id),
+    };
+    let seconds = |since: Instant| now.saturating_duration_since(since).as_secs();
+    let status = server.answer.as_ref().map(|outcome| &outcome.answer);
+    let text = |text: Option<&Text>| text.map(|text| label(&text.plain()));
+    // Counts of the past are not those of a server that is down.
+    let current = status.filter(|_| server.state == State::Up);
+    let rtt = server.outcome().and_then(|outcome| outcome.rtt);
+    let (up, down) = server.history.queries(now);
+    json!({
+        "server": label(&server.identity.address()),
+        "protocol": what.protocol().as_str(),
+        "game": game,
+        "page": path(&server.identity),
+        "state": server.state.as_str(),
+        "state_seconds": server.since.map(seconds),
+        "error": server.failure.as_ref().map(|failure| label(&failure.message)),
+        "answer_age_seconds": server.answered.map(seconds),
+        "name": text(status.and_then(|status| status.name.as_ref())),
+        "map": text(status.and_then(|status| status.map.as_ref())),
+        "players": current.and_then(|status| status.player_count),
+        "bots": current.and_then(|status| status.bot_count),
+        "slots": current.and_then(|status| status.max_players),
+        "complete": current.map(|status| status.completeness.is_complete()),
+        "round_trip_seconds": rtt.map(|rtt| rtt.as_secs_f64()),
+        "up_share_of_day": (up + down > 0).then(|| up as f64 / (up + down) as f64),
+    })
+}
+
+fn of_game(watched: &WatchedGame) -> Value {
+    json!({
+        "game": watched.game.id,
+        "servers": watched.sums.map(|sums| sums.listed),
+        "servers_up": watched.sums.map(|sums| sums.up),
+        "players": watched.sums.map(|sums| sums.players),
+        "bots": watched.sums.map(|sums| sums.bots),
+    })
+}
