@@ -87,8 +87,105 @@ impl fmt::Display for Protocol {
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("unknown protocol {0:?}: expected one of {names}", names = Protocol::ALL.map(Protocol::as_str).join(", "))]
+#[error("unknown protocol {0:?}: {expected}", expected = self.expected())]
 pub struct UnknownProtocol(String);
+
+impl UnknownProtocol {
+    /// Advice for a name of other tools or of a well-known game that no protocol here can query.
+    ///
+    /// ```
+    /// use queryport::Protocol;
+    ///
+    /// let error = "a2s".parse::<Protocol>().unwrap_err();
+    /// assert!(error.advice().unwrap().starts_with("it speaks Valve's A2S"));
+    /// ```
+    pub fn advice(&self) -> Option<&'static str> {
+        advice(&self.0)
+    }
+
+    #[cfg(all(feature = "games", any(feature = "blocking", feature = "tokio")))]
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    fn expected(&self) -> String {
+        match self.advice() {
+            Some(advice) => advice.to_owned(),
+            None => format!(
+                "expected one of {}",
+                Protocol::ALL.map(Protocol::as_str).join(", ")
+            ),
+        }
+    }
+}
+
+/// Advice for a name that other tools or people use, and that is not the name of a protocol or game
+/// here.
+pub(crate) fn advice(name: &str) -> Option<&'static str> {
+    if name.len() > MAX_NAME {
+        return None;
+    }
+    let folded = name.to_lowercase().replace([' ', '-', '_', ':', '.'], "");
+    let advice = match folded.as_str() {
+        "gamespy" | "gs1" => "the protocol is gamespy1 here",
+        "gamespy2" | "gs2" => {
+            "the protocol is gamespy4 here; to use GameSpy v2, give the name of a game, such as halo, \
+             fear or battlefieldvietnam"
+        }
+        "gamespy3" | "gs3" | "gs4" => {
+            "the protocol is gamespy4 here; other tools call it gamespy3 too"
+        }
+        "q3" | "idtech3" => "the protocol is quake3 here",
+        "unreal" | "unrealengine2" => {
+            "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here"
+        }
+        "a2s" | "valve" | "source" | "steam" => VALVE,
+        name if VALVE_GAMES.contains(&name) => VALVE,
+        _ => return None,
+    };
+    Some(advice)
+}
+
+/// Longest name that gets advice, in bytes.
+const MAX_NAME: usize = 32;
+
+const VALVE: &str = "it speaks Valve's A2S, which queryport does not; see examples/fifth_protocol";
+
+/// Well-known games whose servers answer Valve's queries.
+const VALVE_GAMES: [&str; 32] = [
+    "7daystodie",
+    "7d2d",
+    "ark",
+    "arma3",
+    "conanexiles",
+    "counterstrike",
+    "counterstrike2",
+    "cs",
+    "cs16",
+    "cs2",
+    "csgo",
+    "css",
+    "dayz",
+    "garrysmod",
+    "gmod",
+    "halflife",
+    "halflife2",
+    "hl",
+    "hl2",
+    "hl2dm",
+    "insurgency",
+    "l4d",
+    "l4d2",
+    "left4dead",
+    "left4dead2",
+    "rust",
+    "squad",
+    "teamfortress2",
+    "tf2",
+    "unturned",
+    "valheim",
+    "zomboid",
+];
 
 impl FromStr for Protocol {
     type Err = UnknownProtocol;
@@ -182,5 +279,26 @@ mod tests {
             error.starts_with("unknown protocol \"quake9\": expected one of gamespy1, "),
             "{error}"
         );
+    }
+
+    #[test]
+    fn names_of_other_tools_have_advice() {
+        for (names, advice) in [
+            ("gamespy gs1 GameSpy", "gamespy1 here"),
+            ("gamespy2 gs2", "such as halo"),
+            ("gs3 gs4", "the protocol is gamespy4 here"),
+            ("q3 idtech3 id-tech-3", "quake3 here"),
+            ("unrealengine2 Unreal_Engine:2", "ut2004"),
+            (
+                "a2s steam csgo CS:GO cs1.6 half-life",
+                "it speaks Valve's A2S",
+            ),
+        ] {
+            for name in names.split_whitespace() {
+                let error = name.parse::<Protocol>().unwrap_err().to_string();
+                assert!(error.contains(advice), "{error}");
+            }
+        }
+        assert_eq!(advice("minecraft"), None);
     }
 }

@@ -83,72 +83,8 @@ pub fn charset(name: &str) -> Result<queryport::model::Charset, String> {
 
 /// The game of this id or name.
 pub fn game(text: &str) -> Result<&'static Game, String> {
-    Game::find(text).map_err(|error| match other_name(text) {
-        Some(here) => format!("unknown game {text:?}: {here}"),
-        None => error.to_string(),
-    })
+    Game::find(text).map_err(|error| error.to_string())
 }
-
-/// Advice for a name that other tools or people use and that is not a game's name here.
-pub fn other_name(text: &str) -> Option<&'static str> {
-    let folded = text.to_lowercase().replace([' ', '-', '_', ':', '.'], "");
-    let hint = match folded.as_str() {
-        "gamespy" | "gs1" => "the protocol is gamespy1 here",
-        "gamespy2" | "gs2" => {
-            "the protocol is gamespy4 here; give the name of a game, such as halo, to use GameSpy v2"
-        }
-        "gamespy3" | "gs3" | "gs4" => {
-            "the protocol is gamespy4 here; other tools call it gamespy3 too"
-        }
-        "q3" | "idtech3" => "the protocol is quake3 here",
-        "unreal" | "unrealengine2" => {
-            "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here"
-        }
-        "a2s" | "valve" | "source" | "steam" => VALVE,
-        name if VALVE_GAMES.contains(&name) => VALVE,
-        _ => return None,
-    };
-    Some(hint)
-}
-
-const VALVE: &str =
-    "it speaks Valve's A2S, which this program does not; see examples/fifth_protocol";
-
-/// Well-known games whose servers answer Valve's queries.
-const VALVE_GAMES: [&str; 32] = [
-    "7daystodie",
-    "7d2d",
-    "ark",
-    "arma3",
-    "conanexiles",
-    "counterstrike",
-    "counterstrike2",
-    "cs",
-    "cs16",
-    "cs2",
-    "csgo",
-    "css",
-    "dayz",
-    "garrysmod",
-    "gmod",
-    "halflife",
-    "halflife2",
-    "hl",
-    "hl2",
-    "hl2dm",
-    "insurgency",
-    "l4d",
-    "l4d2",
-    "left4dead",
-    "left4dead2",
-    "rust",
-    "squad",
-    "teamfortress2",
-    "tf2",
-    "unturned",
-    "valheim",
-    "zomboid",
-];
 
 /// A parser for a whole number in this range.
 pub fn number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone
@@ -559,41 +495,5 @@ mod tests {
             let found = local_address(text).map(|address| address.to_string());
             assert_eq!(found.as_deref(), Ok(address), "{text}");
         }
-    }
-
-    #[test]
-    fn names_of_other_tools_have_advice() {
-        for (names, advice) in [
-            ("gamespy gs1 GameSpy", "the protocol is gamespy1 here"),
-            (
-                "gamespy2 gs2",
-                "the protocol is gamespy4 here; give the name of a game, such as halo, to use GameSpy v2",
-            ),
-            (
-                "gamespy3 gs3 gs4 GameSpy-3",
-                "the protocol is gamespy4 here; other tools call it gamespy3 too",
-            ),
-            ("q3 idtech3 id-tech-3", "the protocol is quake3 here"),
-            (
-                "unreal unrealengine2 Unreal_Engine:2",
-                "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here",
-            ),
-            ("a2s valve source steam", VALVE),
-            (
-                "7daystodie 7d2d ark arma3 conanexiles counterstrike counterstrike2 cs cs16 cs2 csgo css \
-                 dayz garrysmod gmod halflife halflife2 hl hl2 hl2dm insurgency l4d l4d2 left4dead \
-                 left4dead2 rust squad teamfortress2 tf2 unturned valheim zomboid cs1.6 half-life",
-                VALVE,
-            ),
-        ] {
-            for name in names.split_whitespace() {
-                assert_eq!(other_name(name), Some(advice), "{name}");
-            }
-        }
-        assert_eq!(
-            VALVE,
-            "it speaks Valve's A2S, which this program does not; see examples/fifth_protocol"
-        );
-        assert_eq!(other_name("minecraft"), None);
     }
 }

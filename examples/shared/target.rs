@@ -4,11 +4,11 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use queryport::Protocol;
 use queryport::games::Game;
+use queryport::{Protocol, UnknownProtocol};
 
+use crate::command_line;
 pub use crate::command_line::server;
-use crate::command_line::{self, other_name};
 
 /// How a server is queried.
 #[derive(Debug, Clone, Copy)]
@@ -25,13 +25,14 @@ impl What {
     /// A protocol, or a game by its id or name.
     pub fn parse(text: &str) -> Result<Self, String> {
         // `ut2004` is a protocol and a former id of its game, which has other names too.
-        if let Ok(protocol) = text.parse() {
-            return Ok(Self::Protocol(protocol));
-        }
+        let unknown: UnknownProtocol = match text.parse() {
+            Ok(protocol) => return Ok(Self::Protocol(protocol)),
+            Err(unknown) => unknown,
+        };
         let protocols = || Protocol::ALL.map(Protocol::as_str).join(", ");
         command_line::game(text)
             .map(Self::Game)
-            .map_err(|error| match other_name(text) {
+            .map_err(|error| match unknown.advice() {
                 Some(_) => error,
                 None => format!("{error} (protocols: {})", protocols()),
             })

@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::lists::{Cod4xList, GameSpy1List, GameSpy2List, ListRequest, Quake3List, Ut2004List};
 use crate::meaning::Known;
 use crate::model::ServerStatus;
-use crate::protocol::Protocol;
+use crate::protocol::{Protocol, advice};
 use crate::quake3;
 use crate::quake3::engines::Engine;
 
@@ -60,7 +60,8 @@ impl Game {
     }
 }
 
-/// A text that names no game of the table. `Display` suggests similar names.
+/// A text that names no game of the table. `Display` suggests similar names, or says what else the
+/// text is: a protocol, a name of other tools, or a game that no protocol here can query.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub struct UnknownGame {
     text: String,
@@ -77,6 +78,12 @@ impl UnknownGame {
 impl fmt::Display for UnknownGame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unknown game {:?}", self.text)?;
+        if let Some(advice) = advice(&self.text) {
+            return write!(f, ": {advice}");
+        }
+        if let Ok(protocol) = self.text.parse::<Protocol>() {
+            return write!(f, ": {protocol} is a protocol");
+        }
         for (number, game) in self.suggestions.iter().enumerate() {
             let before = if number == 0 { ": did you mean" } else { " or" };
             write!(f, "{before} {} ({})", game.id, game.name)?;
@@ -438,6 +445,7 @@ impl Game {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Dialect;
 
     #[test]
     #[allow(clippy::disallowed_methods, reason = "a test may read the clock")]
@@ -536,6 +544,16 @@ mod tests {
             message("qqqqq"),
             "unknown game \"qqqqq\", and none has a similar name"
         );
+        assert_eq!(
+            message("gamespy1"),
+            "unknown game \"gamespy1\": gamespy1 is a protocol"
+        );
+        assert!(message("CS:GO").contains("it speaks Valve's A2S"));
+        // The advice on GameSpy v2 names games of it.
+        for id in ["halo", "fear", "battlefieldvietnam"] {
+            assert!(message("gamespy2").contains(id));
+            assert_eq!(Game::find(id).unwrap().dialect, Dialect::GameSpy2);
+        }
     }
 
     /// The cost of a comparison is the product of the lengths of the text and the name.

@@ -42,6 +42,9 @@ pub struct Detected {
     /// `None` after [`Client::detect`](crate::Client::detect), which requests no game.
     #[cfg(feature = "games")]
     pub other_game: Option<&'static Game>,
+    /// The requested game.
+    #[cfg(feature = "games")]
+    wanted: Option<&'static Game>,
 }
 
 impl Detected {
@@ -51,14 +54,23 @@ impl Detected {
             outcome: outcome.map(|answer| answer.to_status()),
             #[cfg(feature = "games")]
             other_game: None,
+            #[cfg(feature = "games")]
+            wanted: None,
         }
     }
 }
 
 #[cfg(feature = "games")]
 impl Detected {
-    /// The game, if the answer identifies it, see [`Game::of`].
+    /// The game: after a query of a game [`Self::other_game`], else the requested one; after
+    /// [`Client::detect`](crate::Client::detect) the one in the answer, see [`Game::of`].
     pub fn game(&self) -> Option<&'static Game> {
+        self.other_game
+            .or(self.wanted)
+            .or_else(|| self.game_in_answer())
+    }
+
+    fn game_in_answer(&self) -> Option<&'static Game> {
         Game::of(&self.outcome.answer, self.protocol)
     }
 
@@ -245,9 +257,10 @@ impl Querier {
             let error = match result {
                 Ok(mut found) if wanted.accepts(&found) => {
                     found.other_game = wanted.other_game(&found);
+                    found.wanted = Game::all().find(|game| game.id == wanted.game.id);
                     return Some(Ok(found));
                 }
-                Ok(found) => found.other_server(found.game()),
+                Ok(found) => found.other_server(found.game_in_answer()),
                 Err(error) => error,
             };
             if number < first_number {
@@ -466,7 +479,7 @@ impl Wanted<'_> {
 
     /// The game in the answer, unless it is the requested one.
     fn other_game(&self, found: &Detected) -> Option<&'static Game> {
-        let other = found.game()?;
+        let other = found.game_in_answer()?;
         // Modifications use the GameSpy name of their game.
         let has_other_name = other.gamename != self.game.gamename || self.game.gamename.is_none();
         (other.id != self.game.id && has_other_name).then_some(other)

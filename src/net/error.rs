@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::error::{EncodeError, ErrorKind, ListError, ParseError, QueryError};
 #[cfg(feature = "games")]
-use crate::games::UnknownGame;
+use crate::games::{Game, UnknownGame};
 use crate::options::Dialect;
 use crate::protocol::{Protocol, UnknownProtocol};
 use crate::quake3::RconError;
@@ -69,8 +69,8 @@ pub enum Error {
     #[error(transparent)]
     Parse(#[from] ParseError),
     /// The text names no protocol.
-    #[error(transparent)]
-    UnknownProtocol(#[from] UnknownProtocol),
+    #[error("{}", unknown_protocol(.0))]
+    UnknownProtocol(UnknownProtocol),
     /// The text names no game.
     #[cfg(feature = "games")]
     #[error(transparent)]
@@ -145,6 +145,19 @@ pub enum Error {
         /// The system's error. Shared, so that errors can be cloned.
         source: Arc<io::Error>,
     },
+}
+
+/// The text of the error, or that the text names a game.
+fn unknown_protocol(error: &UnknownProtocol) -> String {
+    #[cfg(feature = "games")]
+    if let Ok(game) = Game::find(error.text()) {
+        let text = error.text();
+        return format!(
+            "unknown protocol {text:?}: it is a game, {}; use query_game",
+            game.name
+        );
+    }
+    error.to_string()
 }
 
 fn no_master(known: usize) -> String {
@@ -250,6 +263,12 @@ impl serde::Serialize for Error {
 impl From<Infallible> for Error {
     fn from(error: Infallible) -> Self {
         match error {}
+    }
+}
+
+impl From<UnknownProtocol> for Error {
+    fn from(error: UnknownProtocol) -> Self {
+        Self::UnknownProtocol(error)
     }
 }
 

@@ -34,6 +34,8 @@ use crate::text::number::number;
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub(super) datagram: Bytes,
+    /// The datagrams of a QuakeWorld reply in order of arrival; none if `datagram` is the only one.
+    pub(super) parts: Vec<Bytes>,
     pub(super) layout: Layout,
     pub(super) asked: Detail,
     pub(super) verification: Verification,
@@ -84,6 +86,7 @@ impl Answer {
         let has_open_end = !parts.is_ended();
         Ok(Self {
             has_open_end,
+            parts: parts.into_datagrams(),
             ..Self::read(joined, limits)?
         })
     }
@@ -93,6 +96,7 @@ impl Answer {
         let layout = Response::parse(&datagram, limits)?.layout;
         Ok(Self {
             datagram,
+            parts: Vec::new(),
             layout,
             asked: layout.detail,
             verification: Verification::Unavailable,
@@ -131,6 +135,14 @@ impl Answer {
     /// The datagram.
     pub const fn raw(&self) -> &Bytes {
         &self.datagram
+    }
+
+    /// The datagrams that the answer was made of, unchanged, in order of arrival and without copies.
+    /// [`Self::from_datagrams`] makes the same answer of them, to an unknown request.
+    pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
+        let only = self.parts.is_empty().then_some(&self.datagram);
+        let all = only.into_iter().chain(&self.parts);
+        all.map(|datagram| &datagram[..])
     }
 
     /// Whether the reply quotes the challenge of the request.

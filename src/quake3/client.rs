@@ -140,6 +140,7 @@ impl StatusQuery {
         let answer = Answer::read(parts.join()?, &self.options.limits).ok()?;
         Some(self.with_charset(Answer {
             has_open_end,
+            parts: parts.into_datagrams(),
             ..answer
         }))
     }
@@ -168,6 +169,7 @@ impl StatusQuery {
         }
         Ok(Answer {
             datagram: Bytes::copy_from_slice(datagram),
+            parts: Vec::new(),
             layout: response.layout,
             asked,
             verification,

@@ -14,6 +14,8 @@ pub(super) struct Parts {
     first: Option<Part>,
     /// The texts of the others.
     further: Vec<Bytes>,
+    /// Both, as they arrived.
+    datagrams: Vec<Bytes>,
     /// The text of the latest datagram, without the NUL at its end.
     latest: Bytes,
     /// Whether one of the datagrams lacks the NUL at its end.
@@ -65,6 +67,7 @@ impl Parts {
         }
         self.has_cut_part |= part.is_cut();
         self.latest = part.text.clone();
+        self.datagrams.push(part.datagram);
         self.further.push(part.text);
         Added::Part
     }
@@ -79,9 +82,11 @@ impl Parts {
         // had no space for them.
         if begins_later_reply || part.is_whole_reply() {
             self.further.clear();
+            self.datagrams.clear();
         }
         self.has_cut_part |= part.is_cut();
         self.latest = part.text.clone();
+        self.datagrams.push(part.datagram.clone());
         self.first = Some(part);
     }
 
@@ -98,6 +103,11 @@ impl Parts {
         }
         joined.push(0);
         Some(joined.into())
+    }
+
+    /// The datagrams in order of arrival, without copies.
+    pub(super) fn into_datagrams(self) -> Vec<Bytes> {
+        self.datagrams
     }
 
     /// Whether all datagrams of the reply have arrived:

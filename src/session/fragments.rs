@@ -13,6 +13,8 @@ pub(crate) struct Fragments {
     bytes: usize,
     /// The end mark, once it has arrived.
     end_mark: Option<EndMark>,
+    /// The datagrams that made this collection, in order of arrival.
+    datagrams: Vec<Bytes>,
     /// Whether two fragments contradict each other.
     has_contradiction: bool,
     pub(crate) limits: Limits,
@@ -41,30 +43,47 @@ impl Fragments {
             parts: Vec::new(),
             bytes: 0,
             end_mark: None,
+            datagrams: Vec::new(),
             has_contradiction: false,
             limits: *limits,
         }
     }
 
-    /// Adds a fragment. `is_last`: it has the end mark of the reply.
+    /// Adds a fragment that is a whole datagram, see [`Self::insert_part`].
+    pub(crate) fn insert(
+        &mut self,
+        number: u32,
+        datagram: Bytes,
+        is_last: bool,
+    ) -> Result<(), ParseError> {
+        self.insert_part(number, datagram.clone(), is_last, datagram)
+    }
+
+    /// Adds a fragment, which is a part of this datagram. `is_last`: it has the end mark of the
+    /// reply.
     ///
     /// A fragment that exceeds the limits is an error and is not stored. An end mark alone may
     /// repeat the number of the fragment before it, as Unreal 227 sends it without players
     /// (UdpServerQuery).
-    pub(crate) fn insert(
+    pub(crate) fn insert_part(
         &mut self,
         number: u32,
         body: Bytes,
         is_last: bool,
+        datagram: Bytes,
     ) -> Result<(), ParseError> {
         let search = self.parts.binary_search_by_key(&number, |part| part.number);
-        match search {
-            Ok(position) => {
-                self.insert_again(position, body, is_last);
-                Ok(())
+        let is_kept = match search {
+            Ok(position) => self.insert_again(position, body, is_last),
+            Err(position) => {
+                self.insert_new(position, Part { number, body }, is_last)?;
+                true
             }
-            Err(position) => self.insert_new(position, Part { number, body }, is_last),
+        };
+        if is_kept {
+            self.datagrams.push(datagram);
         }
+        Ok(())
     }
 
     fn insert_new(&mut self, position: usize, part: Part, is_last: bool) -> Result<(), ParseError> {
@@ -104,10 +123,11 @@ impl Fragments {
     /// Adds a fragment with the number of a known one: a copy, a part of another reply, or the end
     /// mark or text that the known one lacks.
     ///
-    /// If a text and an end mark alone have the same number, a copy of either can follow.
-    fn insert_again(&mut self, position: usize, body: Bytes, is_last: bool) {
+    /// If a text and an end mark alone have the same number, a copy of either can follow. Returns
+    /// whether it adds something, or is the first to contradict.
+    fn insert_again(&mut self, position: usize, body: Bytes, is_last: bool) -> bool {
         let Some(known) = self.parts.get_mut(position) else {
-            return;
+            return false;
         };
         let is_mark_alone = is_last && body.is_empty();
         if is_mark_alone && self.end_mark.is_none() {
@@ -115,7 +135,7 @@ impl Fragments {
                 number: known.number,
                 is_alone: true,
             });
-            return;
+            return true;
         }
 
         let known_mark = self.end_mark.filter(|mark| mark.number == known.number);
@@ -125,7 +145,7 @@ impl Fragments {
         if adds_text {
             known.body = body;
             self.bytes = bytes;
-            return;
+            return true;
         }
 
         let is_copy = match known_mark {
@@ -134,9 +154,9 @@ impl Fragments {
             Some(_) => is_last && known.body == body,
             None => !is_last && known.body == body,
         };
-        if !is_copy {
-            self.has_contradiction = true;
-        }
+        let is_first_to_contradict = !is_copy && !self.has_contradiction;
+        self.has_contradiction |= !is_copy;
+        is_first_to_contradict
     }
 
     /// Whether fragments of two replies are mixed, and cannot be separated. The signs are different
@@ -185,6 +205,11 @@ impl Fragments {
     /// The fragments in order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Bytes)> {
         self.parts.iter().map(|part| (part.number, &part.body))
+    }
+
+    /// The datagrams, in order of arrival, without copies. Read again, they give the same collection.
+    pub(crate) fn datagrams(&self) -> &[Bytes] {
+        &self.datagrams
     }
 
     /// All fragments in one buffer. A single one is not copied.

@@ -184,7 +184,10 @@ impl Answer {
             .flat_map(|entries| PlayerList(entries).iter())
     }
 
-    /// The accepted datagrams, unchanged: info, rules, players.
+    /// The datagrams of the answer, unchanged: info, rules, players.
+    ///
+    /// [`Self::from_datagrams`] reads them as one round of requests, although several may have been
+    /// needed to prove that the answer is complete.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let ranges = self.places.iter().map(|place| place.range.clone());
         ranges.map(|range| self.bytes.get(range).unwrap_or_default())

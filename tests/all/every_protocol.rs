@@ -341,22 +341,8 @@ const ODD_STATUSES: [&[u8]; 7] = [
     b"n\\clients\\2\nqtv 1 \"a\" \"b@c:1\" 2\n1 2 3\n\0",
 ];
 
-/// A status has the completeness of its answer, whatever the reply.
-#[test]
-fn a_status_is_as_complete_as_its_answer() {
-    let mut compared = [0; 2];
-    let mut compare = |protocol, datagrams: &[Vec<u8>]| {
-        let Ok(answer) = Answer::from_datagrams(protocol, datagrams, &Limits::default()) else {
-            return;
-        };
-        let completeness = answer.completeness();
-        assert_eq!(
-            answer.to_status().completeness,
-            completeness,
-            "{protocol}: {datagrams:x?}"
-        );
-        compared[usize::from(completeness.is_complete())] += 1;
-    };
+/// Calls `read` with replies that are damaged in many ways.
+fn for_damaged_replies(mut read: impl FnMut(Protocol, &[Vec<u8>])) {
     for protocol in Protocol::ALL {
         let mut datagrams = Vec::new();
         let _ = query(protocol, |session, now, _, real| {
@@ -369,17 +355,83 @@ fn a_status_is_as_complete_as_its_answer() {
             let flips = twist::flips(&whole).step_by(37);
             for damaged in cuts.chain(flips) {
                 datagrams[index] = damaged;
-                compare(protocol, &datagrams);
+                read(protocol, &datagrams);
             }
             datagrams[index] = whole;
         }
     }
     for text in ODD_STATUSES {
         let datagram = [b"\xff\xff\xff\xff", text].concat();
-        compare(Protocol::Quake3, std::slice::from_ref(&datagram));
+        read(Protocol::Quake3, std::slice::from_ref(&datagram));
         for flipped in twist::flips(&datagram) {
-            compare(Protocol::Quake3, &[flipped]);
+            read(Protocol::Quake3, &[flipped]);
         }
     }
+}
+
+/// A status has the completeness of its answer, whatever the reply.
+#[test]
+fn a_status_is_as_complete_as_its_answer() {
+    let mut compared = [0; 2];
+    for_damaged_replies(|protocol, datagrams| {
+        let Ok(answer) = Answer::from_datagrams(protocol, datagrams, &Limits::default()) else {
+            return;
+        };
+        let completeness = answer.completeness();
+        assert_eq!(
+            answer.to_status().completeness,
+            completeness,
+            "{protocol}: {datagrams:x?}"
+        );
+        compared[usize::from(completeness.is_complete())] += 1;
+    });
     assert!(compared.iter().all(|count| *count > 1_000), "{compared:?}");
+}
+
+/// Datagrams that an answer keeps are the same answer again: as complete, and of the same status.
+#[test]
+fn kept_datagrams_are_the_same_answer_again() {
+    let check = |answer: &Answer| {
+        let protocol = answer.protocol();
+        let kept: Vec<Vec<u8>> = answer.datagrams().map(<[u8]>::to_vec).collect();
+        let again = Answer::from_datagrams(protocol, &kept, &Limits::default()).unwrap();
+        let mut status = answer.to_status();
+        status.verification = again.to_status().verification;
+        assert_eq!(again.to_status(), status, "{kept:x?}");
+        assert!(again.datagrams().eq(kept), "{protocol}");
+    };
+    for_damaged_replies(|protocol, datagrams| {
+        // A copy, and the damaged reply twice: the second time in the other order.
+        let reversed = datagrams.iter().rev().cloned().collect::<Vec<_>>();
+        let twice = [datagrams, &reversed].concat();
+        for datagrams in [datagrams, &reversed, &twice] {
+            let answer = Answer::from_datagrams(protocol, datagrams, &Limits::default());
+            if let Ok(answer) = answer {
+                check(&answer);
+            }
+        }
+    });
+    // A reply of GameSpy v1 with two texts of one number, and one of QuakeWorld in two datagrams
+    // that arrive in the wrong order.
+    let contradicted: [&[u8]; 3] = [
+        br"\gamename\ut\hostname\Srv\queryid\4.1",
+        br"\gamename\ut\hostname\Other\queryid\4.1",
+        br"\player_0\Ann\queryid\4.2\final\",
+    ];
+    let long = format!("\\k\\{}\n", "v".repeat(1300));
+    let first = [b"\xff\xff\xff\xffn", long.as_bytes(), b"\0"].concat();
+    let rest = &b"\xff\xff\xff\xffn1 0 0 20 \"Ann\" \"\" 0 0\n\0"[..];
+    for (protocol, datagrams, is_complete) in [
+        (Protocol::GameSpy1, contradicted.to_vec(), false),
+        (Protocol::Quake3, vec![rest, &first], false),
+        (Protocol::Quake3, vec![&first[..], rest, rest], true),
+    ] {
+        let answer = Answer::from_datagrams(protocol, datagrams, &Limits::default()).unwrap();
+        assert_eq!(
+            answer.completeness().is_complete(),
+            is_complete,
+            "{protocol}"
+        );
+        check(&answer);
+    }
 }

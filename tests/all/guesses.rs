@@ -434,6 +434,29 @@ fn an_unknown_game_becomes_an_error_of_the_library() {
     ));
 }
 
+/// Names that people know, in the call for the other kind of name.
+#[tokio::test]
+async fn a_name_of_the_other_kind_is_explained() {
+    let client = client();
+    for (name, words) in [
+        ("openarena", "it is a game, OpenArena; use query_game"),
+        ("gamespy2", "such as halo"),
+        ("csgo", "it speaks Valve's A2S"),
+    ] {
+        let error = client.query(name, "192.0.2.1").await.unwrap_err();
+        assert!(matches!(error, Error::UnknownProtocol(_)));
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    for (name, words) in [
+        ("quake3x", "did you mean"),
+        ("gamespy1", "gamespy1 is a protocol"),
+        ("csgo", "it speaks Valve's A2S"),
+    ] {
+        let error = client.query_game(name, "192.0.2.1").await.unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn an_unknown_protocol_is_the_result_of_its_target() {
     let (server, options) = (start().await, ScanOptions::default());

@@ -98,7 +98,7 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
         (
             &["query", "csgo", "192.0.2.1"],
             2,
-            "it speaks Valve's A2S, which this program does not; see examples/fifth_protocol",
+            "it speaks Valve's A2S, which queryport does not; see examples/fifth_protocol",
         ),
         (&["games", "csgo"], 2, "it speaks Valve's A2S"),
         (&["scan", "csgo"], 2, "it speaks Valve's A2S"),

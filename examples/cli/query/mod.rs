@@ -192,7 +192,11 @@ fn unknown(name: &str, server: &str, why: &str) -> String {
     if What::parse(server).is_ok() {
         return format!("the game or protocol comes first: queryport query {server} {name}");
     }
-    match command_line::other_name(name) {
+    let advice = name
+        .parse::<Protocol>()
+        .err()
+        .and_then(|unknown| unknown.advice());
+    match advice {
         Some(_) => why.to_owned(),
         None => format!("{why}; give the server alone to try the ports of many games"),
     }
@@ -450,7 +454,7 @@ async fn by_game(
                 false => print::readable(found.protocol, about, &found.outcome),
             };
             write!(out, "{text}")?;
-            if let Some(other) = found.game().filter(|other| other.id != game.id) {
+            if let Some(other) = found.other_game {
                 command_line::complain(&other_game(game, other));
             }
             let is_complete = found.outcome.answer.completeness.is_complete();

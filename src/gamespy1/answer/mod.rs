@@ -134,6 +134,12 @@ impl Answer {
         &self.body.bytes
     }
 
+    /// The datagrams that the answer was made of, unchanged, in order of arrival and without copies.
+    /// [`Self::from_datagrams`] makes the same answer of them, to an unknown request.
+    pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
+        self.body.datagrams.iter().map(|datagram| &datagram[..])
+    }
+
     /// The server's number of this reply, if it sends one.
     ///
     /// Servers count up, some from 1 to 100 and then from 1 again.

@@ -16,6 +16,8 @@ use crate::session::Fragments;
 #[derive(Debug, Clone)]
 pub(crate) struct Body {
     pub(crate) bytes: Bytes,
+    /// The datagrams of the reply, in order of arrival.
+    pub(super) datagrams: Vec<Bytes>,
     /// See [`Fields::in_runs`].
     runs: Vec<Range<usize>>,
     /// See [`Fields::with_long_values`].
@@ -40,8 +42,8 @@ pub(crate) struct Reassembly {
     /// The number of replies that were requested. It bounds those with numbers; of the others, a
     /// new one begins only after a request has closed the former.
     expected: usize,
-    /// Whether a datagram exceeded a limit and was refused. It may have been part of the answer.
-    has_refused: bool,
+    /// The first datagram that exceeded a limit. It may have been part of the answer.
+    refused: Option<Bytes>,
     limits: Limits,
 }
 
@@ -90,7 +92,7 @@ impl Reassembly {
         Self {
             replies: Vec::new(),
             expected: 0,
-            has_refused: false,
+            refused: None,
             limits,
         }
     }
@@ -113,7 +115,9 @@ impl Reassembly {
     /// Takes a datagram. Returns the progress of its reply.
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Progress, ParseError> {
         let response = Response::parse(datagram, &self.limits).inspect_err(|error| {
-            self.has_refused |= matches!(error.kind, ParseErrorKind::Limit { .. });
+            if matches!(error.kind, ParseErrorKind::Limit { .. }) {
+                self.refused.get_or_insert_with(|| datagram.clone());
+            }
         })?;
         self.insert_response(datagram, &response)
     }
@@ -140,7 +144,7 @@ impl Reassembly {
         reply.is_zero_based |= trailer.is_zero_based();
         reply.every_part_is_marked &= trailer.is_open_mark();
         reply.needs_description |= unnumbered == Some(ConstantReply::Status);
-        reply.insert(number, body, trailer.is_last())
+        reply.insert(number, body, trailer.is_last(), datagram)
     }
 
     /// The reply that a datagram of this order joins; a new reply if another is expected. `offset`
@@ -187,7 +191,8 @@ impl Reassembly {
             .filter(|reply| !reply.parts.is_empty());
         replies.map(|reply| {
             let mut body = reply.body();
-            body.missing.end |= self.has_refused;
+            body.missing.end |= self.refused.is_some();
+            body.datagrams.extend(self.refused.clone());
             body
         })
     }
@@ -222,12 +227,13 @@ impl Reply {
         matches!(self.order, Order::NumbersOf(_) | Order::Numbers)
     }
 
-    /// Adds a fragment with this number, or without one.
+    /// Adds a fragment of this datagram, with this number or without one.
     fn insert(
         &mut self,
         number: Option<u32>,
         body: Bytes,
         is_last: bool,
+        datagram: &Bytes,
     ) -> Result<Progress, ParseError> {
         let number = number.unwrap_or_else(|| self.own_number(&body, is_last));
         let mut counts = self.counts;
@@ -235,7 +241,8 @@ impl Reply {
             let earlier = self.parts.iter().map(|(_, part)| &part[..]);
             counts = counts.add(&body, earlier, &self.parts.limits)?;
         }
-        self.parts.insert(number, body, is_last)?;
+        self.parts
+            .insert_part(number, body, is_last, datagram.clone())?;
         // A fragment that was refused is not counted.
         self.counts = counts;
         Ok(self.progress())
@@ -306,6 +313,7 @@ impl Reply {
         let lacks_first = self.needs_description && !self.has_description();
         Body {
             bytes,
+            datagrams: self.parts.datagrams().to_vec(),
             runs: if gaps > 0 { self.runs() } else { Vec::new() },
             has_long_values,
             reply_number: match self.order {

@@ -45,6 +45,8 @@ use crate::session::Fragments;
 pub struct Answer {
     id: RequestId,
     bytes: Bytes,
+    /// The datagrams in order of arrival, if they are not `bytes` alone.
+    datagrams: Vec<Bytes>,
     form: Form,
     index: Index,
     pub(super) missing: MissingParts,
@@ -125,7 +127,8 @@ impl Answer {
     /// the two are no whole reply together.
     fn with_tables(&self, reply: &[u8], limits: &Limits) -> Option<Self> {
         let joined = [&self.bytes, reply.get(HEAD..)?].concat();
-        let answer = Self::single(self.id, joined.into(), limits).ok()?;
+        let mut answer = Self::single(self.id, joined.into(), limits).ok()?;
+        answer.datagrams = vec![self.bytes.clone(), Bytes::copy_from_slice(reply)];
         answer.completeness().is_complete().then_some(answer)
     }
 
@@ -171,13 +174,16 @@ impl Answer {
         // Just Cause 2 does not mark the last datagram: there it is the only one.
         reading.missing.end |= !has_last && reading.form != Form::JustCause2;
         reading.missing.fragments = u16::try_from(missing_fragments).unwrap_or(u16::MAX);
-        Ok(Self::new(id, &bytes, reading))
+        let mut answer = Self::new(id, &bytes, reading);
+        answer.datagrams = fragments.datagrams().to_vec();
+        Ok(answer)
     }
 
     fn new(id: RequestId, bytes: &Bytes, reading: Reading<'_>) -> Self {
         Self {
             id,
             bytes: bytes.clone(),
+            datagrams: Vec::new(),
             form: reading.form,
             index: reading.index,
             missing: reading.missing,
@@ -288,6 +294,14 @@ impl Answer {
     /// The datagrams, joined in the order of their numbers.
     pub const fn raw(&self) -> &Bytes {
         &self.bytes
+    }
+
+    /// The datagrams that the answer was made of, unchanged, in order of arrival and without copies.
+    /// [`Self::from_datagrams`] makes the same answer of them, to an unknown request.
+    pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
+        let only = self.datagrams.is_empty().then_some(&self.bytes);
+        let all = only.into_iter().chain(&self.datagrams);
+        all.map(|datagram| &datagram[..])
     }
 
     /// Whether every datagram arrived, and none was shortened in transit.

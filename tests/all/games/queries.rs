@@ -97,11 +97,7 @@ async fn a_server_of_every_game_is_found_at_its_default_ports() {
                 .query_game(Game::find(game.name).unwrap(), &text)
                 .await;
             let found = found.unwrap_or_else(|error| panic!("{} at {text}: {error}", game.id));
-            assert!(
-                game.dialect != Dialect::InfoOnly || found.game() == Some(game),
-                "{}",
-                game.id
-            );
+            assert!(found.game().is_some(), "{}", game.id);
             assert_eq!(found.outcome.answer.name.unwrap(), game.name, "{}", game.id);
             assert_eq!(
                 (found.protocol, found.outcome.peer),
