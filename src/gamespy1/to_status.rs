@@ -29,7 +29,7 @@ impl ToStatus for Answer {
         };
         keys.fill(&mut status);
 
-        let mut reader = RowReader::new(family, keys, &parts);
+        let mut reader = RowReader::new(family, &keys, &parts);
         // The rows share one list of unknown fields. Each `extra` is empty until the list is whole.
         let mut teams: Vec<_> = parts.teams.iter().map(|row| reader.team(row)).collect();
         let mut players: Vec<_> = parts.players.iter().map(|row| reader.player(row)).collect();
@@ -223,7 +223,7 @@ impl<'a> OwnEcho<'a> {
 /// Converts rows to players and teams.
 struct RowReader<'a> {
     family: &'static Family,
-    keys: Reader<'a>,
+    keys: &'a Reader<'a>,
     /// Name and score of the two sides in games without rows for teams.
     sides: [SideValues<'a>; 2],
     /// How many rows are of players on the server, if rows of players who left can follow.
@@ -246,7 +246,7 @@ struct SideValues<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    fn new(family: &'static Family, keys: Reader<'a>, parts: &Parts<'_>) -> Self {
+    fn new(family: &'static Family, keys: &'a Reader<'a>, parts: &Parts<'_>) -> Self {
         let counted = keys.number(meaning::Field::Players);
         // In an incomplete reply, the score can be in the missing part.
         let is_complete = parts.completeness.is_complete();

@@ -220,8 +220,9 @@ impl Key {
         loop {
             // An empty slot has no name.
             let key = *SLOTS.get(slot)?;
-            let known = NAMES.get(usize::from(key.0))?;
-            if known.as_bytes().eq_ignore_ascii_case(name) {
+            let known = NAMES.get(usize::from(key.0))?.as_bytes();
+            // Most servers write keys in lower case.
+            if known == name || known.eq_ignore_ascii_case(name) {
                 return Some(key);
             }
             slot = next_slot(slot);

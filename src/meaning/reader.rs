@@ -10,7 +10,7 @@ use crate::model::{ServerStatus, Style, Text};
 use crate::text::number;
 
 /// The values of a reply, and the row that says what they mean.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Reader<'a> {
     pub(crate) row: &'static Row,
     pub(crate) known: &'a Known<'a>,
@@ -18,23 +18,37 @@ pub(crate) struct Reader<'a> {
     pub(crate) bytes: &'a Bytes,
     /// The row's style, or another character set if one is known.
     pub(crate) style: Style,
+    /// The keys of the row that the reply has, with values that are not empty and count.
+    values: Vec<(&'static Entry, &'a [u8])>,
 }
+
+/// Keys of a row that a usual reply has, rounded up.
+const USUAL_VALUES: usize = 32;
 
 impl<'a> Reader<'a> {
     /// A reader of these values, in the row's style.
-    pub(crate) const fn new(row: &'static Row, known: &'a Known<'a>, bytes: &'a Bytes) -> Self {
+    pub(crate) fn new(row: &'static Row, known: &'a Known<'a>, bytes: &'a Bytes) -> Self {
+        let mut values = Vec::with_capacity(USUAL_VALUES);
+        for entry in row.entries() {
+            if let Some(value) = known.get(entry.key)
+                && let Some(value) = entry.form.value(value, known)
+            {
+                values.push((entry, value));
+            }
+        }
         Self {
             row,
             known,
             bytes,
             style: row.style,
+            values,
         }
     }
 
     /// Fills the fields that one key alone decides. Of several keys of a field, the first value
     /// that can be read counts.
     pub(crate) fn fill(&self, status: &mut ServerStatus) {
-        for (entry, value) in self.values() {
+        for &(entry, value) in &self.values {
             match entry.field {
                 Field::Name => self.fill_text(&mut status.name, value),
                 Field::Map => self.fill_trimmed(&mut status.map, value),
@@ -102,20 +116,18 @@ impl<'a> Reader<'a> {
         player_count?.checked_sub(humans)
     }
 
-    /// The keys of the row that the reply has, with values that are not empty and count.
-    fn values(&self) -> impl Iterator<Item = (&'static Entry, &'a [u8])> + use<'a> {
-        let known = self.known;
-        self.row.entries().filter_map(move |entry| {
-            let value = known.get(entry.key)?;
-            let value = entry.form.value(value, known)?;
-            Some((entry, value))
-        })
+    /// The values of a field that are not empty.
+    fn values_of(&self, field: Field) -> impl Iterator<Item = &'a [u8]> {
+        let of_field = self
+            .values
+            .iter()
+            .filter(move |(entry, _)| entry.field == field);
+        of_field.map(|(_, value)| *value)
     }
 
     /// The first value of a field that is not empty.
     pub(crate) fn value(&self, field: Field) -> Option<&'a [u8]> {
-        let mut values = self.values().filter(|(entry, _)| entry.field == field);
-        values.next().map(|(_, value)| value)
+        self.values_of(field).next()
     }
 
     /// The first value of a field that is not empty, else an empty one.
@@ -127,8 +139,7 @@ impl<'a> Reader<'a> {
 
     /// The first value of a field that is a number.
     pub(crate) fn number<T: TryFrom<i64>>(&self, field: Field) -> Option<T> {
-        let mut values = self.values().filter(|(entry, _)| entry.field == field);
-        values.find_map(|(_, value)| number::number(value))
+        self.values_of(field).find_map(number::number)
     }
 
     /// A text of the reply.

@@ -77,10 +77,8 @@ impl<'a> Reply<'a> {
         let engine = Engine::of_reply(answer.family(), known);
         let style = engine.row.style;
         let charset = answer.charset.unwrap_or(style.charset);
-        let keys = Reader {
-            style: Style::new(charset, style.colours),
-            ..Reader::new(&engine.row, known, answer.raw())
-        };
+        let mut keys = Reader::new(&engine.row, known, answer.raw());
+        keys.style = Style::new(charset, style.colours);
         let match_number = keys.value(MATCH_NUMBER);
         Self {
             answer,

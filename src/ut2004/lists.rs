@@ -381,8 +381,10 @@ impl List {
         self.is_over || self.best.datagram_count() > 0 || self.reply.datagram_count() > 0
     }
 
+    /// Compared only where both have as many datagrams: once in a reply, however many arrive.
     fn looks_whole(&self) -> bool {
-        self.equal_replies > 0 && self.reply.has_names_of(&self.best)
+        let has_as_many = self.reply.datagram_count() == self.best.datagram_count();
+        self.equal_replies > 0 && has_as_many && self.reply.has_names_of(&self.best)
     }
 
     const fn is_proved(&self, proof: Proof) -> bool {

@@ -85,18 +85,6 @@ pub fn work() -> Vec<Found> {
             one(b"\\", b"player_{s}\\a\\", b"\\queryid\\1.{d}", 500),
         ),
         found(
-            "gamespy1 session",
-            "numbered sections",
-            16_000,
-            bursts(
-                b"\\a\\b\\queryid\\1.1\\",
-                b"\\ip\\{n}\\queryid\\1.{n}\\",
-                b"\\queryid\\1.{d}",
-                500,
-                50,
-            ),
-        ),
-        found(
             "gamespy1 commands",
             "names",
             16_384,
@@ -315,7 +303,7 @@ pub fn work() -> Vec<Found> {
         found(
             "quake3 answer",
             "players without a score",
-            4096,
+            8192,
             one(QUAKE3_STATUS, b"\"\"\xf1\n", b"", LARGEST),
         ),
         found(
@@ -339,7 +327,7 @@ pub fn work() -> Vec<Found> {
         found(
             "quake3 session",
             "players without a score",
-            4096,
+            8192,
             one(QUAKE3_STATUS, b"\n\"\"\x8d", b"", LARGEST),
         ),
         found(
@@ -356,7 +344,7 @@ pub fn work() -> Vec<Found> {
         found(
             "quake3 medal of honor session",
             "players without a score",
-            4096,
+            8192,
             one(QUAKE3_STATUS, b"\n\"\"\x8d", b"", LARGEST),
         ),
         found(
