@@ -72,13 +72,13 @@ def clients():
     """Every client by its name."""
     return {
         "qstat": Client([qstat()], [sys.executable, HERE / "qstat.py"], "Debian package qstat", {
-            "quake3": "q3s", "gamespy1 unreal": "uns:1", "gamespy4 battlefield": "gs3", "gamespy4 ut3": "ut3s",
+            "quake3": "q3s", "gamespy1 unreal": "uns:1", "gamespy4 ut3": "ut3s",
             "gamespy4 minecraft": "gs4", "gamespy4 halo": "gs2", "gamespy2 ascii": "gs2", "quake2": "q2s", "quakeworld": "qws",
             "ut2004": "ut2004s:1", "ut2004 long names": "ut2004s:1",
         }),
         # Asks for six keys by their ids.
         "qstat, short": Client([qstat()], [sys.executable, HERE / "qstat.py", "--short"], "Debian package qstat", {
-            "gamespy4 battlefield": "gs3", "gamespy4 ut3": "gs4",
+            "gamespy4 ut3": "gs4",
         }),
         "node gamedig": node("gamedig", "gamedig.mjs", {
             "quake3": "q3a", "gamespy1 unreal": "unrealtournament", "gamespy4 battlefield": "battlefield2",
@@ -98,7 +98,7 @@ def clients():
             "ut2004 long names": "unreal2",
         }),
         "opengsq": python("opengsq", "opengsq_query.py", {
-            "quake3": "Quake3", "gamespy1 unreal": "GameSpy1", "gamespy4 battlefield": "Battlefield2", "gamespy4 ut3": "GameSpy4",
+            "quake3": "Quake3", "gamespy1 unreal": "GameSpy1", "gamespy4 ut3": "GameSpy4",
             "gamespy4 minecraft": "GameSpy4", "gamespy4 halo": "GameSpy2", "quake2": "Quake2", "quakeworld": "Quake1", "ut2004": "Unreal2",
             "ut2004 long names": "Unreal2",
         }),
@@ -122,7 +122,7 @@ def clients():
         "pyq3serverlist": python("pyq3serverlist", "pyq3serverlist_query.py", {"quake3": "quake3"}),
         "check_game": Client([CHECK_GAME, qstat()], [sys.executable, HERE / "check_game.py"],
                              "Debian packages monitoring-plugins-standard qstat", {
-            "quake3": "q3s", "gamespy1 unreal": "uns:1", "gamespy4 battlefield": "gs3", "gamespy4 ut3": "ut3s", "ut2004": "ut2004s:1",
+            "quake3": "q3s", "gamespy1 unreal": "uns:1", "gamespy4 ut3": "ut3s", "ut2004": "ut2004s:1",
         }),
         "mcstatus": python("mcstatus", "mcstatus_query.py", {"gamespy4 minecraft": "full"}),
         "mcipc": python("mcipc", "mcipc_query.py", {"gamespy4 minecraft": "full"}),
