@@ -13,8 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use kit::worst::found;
-use kit::worst::targets::TARGETS;
+use kit::hostile;
 
 /// How much more work four times the input may cost. Sorting and maps need up to 4.8 times, and a
 /// growing buffer adds a step. Quadratic work costs 16 times as much, or 5.5 times if it is an
@@ -31,23 +30,17 @@ pub const MARK: &str = "worst ";
 pub fn run(counted: fn(&mut dyn FnMut())) {
     // A second argument of the program selects one case, for a profile.
     let only = std::env::args().nth(2);
-    for found in found::work() {
-        if only
-            .as_ref()
-            .is_some_and(|only| only.strip_prefix(MARK) != Some(&found.name()))
-        {
+    for hostile in &hostile::ALL {
+        let is_other = |only: &String| only.strip_prefix(MARK) != Some(hostile.name);
+        if only.as_ref().is_some_and(is_other) {
             continue;
         }
-        let target = TARGETS
-            .iter()
-            .find(|target| target.name == found.target)
-            .expect("a target");
         // Exclude initialisation from the count.
-        target.work(&found.shape, found.size / 16)();
-        for size in [found.size / 4, found.size / 2, found.size] {
-            let (mut work, mut bytes) = (target.work(&found.shape, size), 0);
-            counted(&mut || bytes = work());
-            println!("{MARK}{}: {bytes} bytes", found.name());
+        hostile.read(hostile.input(1000));
+        for size in [4_000, 8_000, 16_000] {
+            let mut input = hostile.input(size);
+            counted(&mut || hostile.read(std::mem::take(&mut input)));
+            println!("{MARK}{}: {size} bytes", hostile.name);
         }
     }
 }

@@ -8,6 +8,6 @@
 
 use kit as common;
 mod answers;
+mod hostile;
 mod scan;
 mod serve;
-mod worst;

@@ -73,160 +73,6 @@ fn output(run: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn wrong_arguments_are_named_and_have_an_exit_code() {
-    let wrong: [(&[&str], i32, &str); 49] = [
-        (
-            &["query", "quake3", "127.0.0.1:99999"],
-            2,
-            "\"99999\" is not a number from 1 to 65535",
-        ),
-        (
-            &["query", "quake9", "192.0.2.1"],
-            2,
-            "give the server alone",
-        ),
-        (
-            &["query", "gs3", "192.0.2.1"],
-            2,
-            "the protocol is gamespy4 here",
-        ),
-        (
-            &["query", "quake3", "a:b:c"],
-            2,
-            "\"a:b:c\" is not an IPv6 address",
-        ),
-        (
-            &["query", "csgo", "192.0.2.1"],
-            2,
-            "it speaks Valve's A2S, which queryport does not; see examples/fifth_protocol",
-        ),
-        (&["games", "csgo"], 2, "it speaks Valve's A2S"),
-        (&["scan", "csgo"], 2, "it speaks Valve's A2S"),
-        (&["browser", "csgo"], 2, "it speaks Valve's A2S"),
-        (&["monitor", "--game", "csgo"], 2, "it speaks Valve's A2S"),
-        (
-            &["query", "quake3", "192.0.2.1", "27960"],
-            2,
-            "the port is a part of the server: write 192.0.2.1:27960",
-        ),
-        (
-            &["query", "192.0.2.1:27960", "quake3"],
-            2,
-            "comes first: queryport query quake3 192.0.2.1:27960",
-        ),
-        (&["query", "http://example.org"], 2, "without http://"),
-        (&["scan", "/tmp"], 1, "/tmp: is a directory"),
-        (&["scan", "-", "--exclude", "home"], 2, "192.0.2.0/24"),
-        (&["scan", "192.0.2.1"], 2, "queryport query 192.0.2.1"),
-        (&["scan", "-", "--rate", "0"], 2, "from 1 to 4294967295"),
-        (
-            &["scan", "-", "--rate", "fast"],
-            2,
-            "expected a whole number",
-        ),
-        (&["scan", "-", "--rate", "-1"], 2, "expected a whole number"),
-        (
-            &["query", "quake3", "192.0.2.1", "--retries", "x"],
-            2,
-            "expected a whole number from 0 to 255",
-        ),
-        (
-            &["serve", "quake3", "0", "--set", "time_limit=long"],
-            2,
-            "expected a number",
-        ),
-        (&["master", "serve", "27950"], 2, "an IP address and a port"),
-        (
-            &["serve", "gamespy4", "0", "--game", "doom"],
-            2,
-            "give ut3 or battlefield2 or minecraft",
-        ),
-        (
-            &["serve", "gamespy4", "0", "--game", "server"],
-            2,
-            "has no game \"server\"",
-        ),
-        (&["serve"], 2, "Usage: queryport serve"),
-        (
-            &["serve", "quake9", "0"],
-            2,
-            "expected a protocol (gamespy1, gamespy4, quake3, ut2004) or a game (quake3, quake2",
-        ),
-        (
-            &["serve", "openarena"],
-            2,
-            "`queryport serve quake3` answers in its protocol",
-        ),
-        (
-            &["serve", "quake3", "0", "--players", "many"],
-            2,
-            "from 0 to 65535",
-        ),
-        (
-            &["serve", "quake3", "0", "--address", "here"],
-            2,
-            "expected an IP address",
-        ),
-        (
-            &["serve", "quake3", "0", "--announce", "example.org"],
-            2,
-            "expected HOST:PORT, as in master.example.org:27950",
-        ),
-        (
-            &["master", "list", "192.0.2.1", "Quake3Arena", "x"],
-            2,
-            "expected a whole number",
-        ),
-        (&["query", "--bind", "here"], 2, "expected an IP address"),
-        (&["rcon", "127.0.0.1:99999", "status"], 2, "\"99999\""),
-        (
-            &["rcon", "127.0.0.1:1", "status", "--timeout", "1"],
-            2,
-            "--timeout after the server would be sent to it: options come first",
-        ),
-        (
-            &["rcon", "quake3", "127.0.0.1:1", "status"],
-            2,
-            "rcon takes no protocol",
-        ),
-        (
-            &["scan", "openarena", "--master", "127.0.0.1:99999"],
-            2,
-            "\"99999\"",
-        ),
-        (&["monitor", "quake3", "127.0.0.1:99999"], 2, "\"99999\""),
-        (&["browser", "--nonsense"], 2, "--nonsense"),
-        (&["browser", "opnarena"], 2, "did you mean openarena"),
-        (&["browser", "openarena", "--favourites"], 2, "--favourites"),
-        (&["browser", "--timeout", "0"], 2, "seconds between"),
-        (&["browser", "--protocol", "quake9"], 2, "quake9"),
-        (&["monitor", "--nonsense"], 2, "--nonsense"),
-        (&["monitor", "quake3"], 2, "no server follows \"quake3\""),
-        (
-            &["monitor", "quake9", "192.0.2.1"],
-            2,
-            "unknown game \"quake9\"",
-        ),
-        (&["monitor", "--file", "/nonexistent"], 2, "/nonexistent"),
-        (&["monitor", "--listen", "nowhere"], 2, "nowhere"),
-        (&["monitor", "--warning", "1"], 2, "--once"),
-        (
-            &["monitor", "--once", "quake3"],
-            3,
-            "no server follows \"quake3\"",
-        ),
-        (&["monitor", "--once", "quake3", "example.org:0"], 3, ""),
-    ];
-    for (run, expected, words) in wrong {
-        let (code, out, err) = output(run);
-        assert_eq!(code, Some(expected), "{run:?}: {out}{err}");
-        assert!(err.contains(words), "{words:?} in {err}");
-        let is_check = run.contains(&"--once");
-        assert_eq!(out.starts_with("QUERYPORT UNKNOWN: "), is_check, "{out:?}");
-    }
-}
-
-#[test]
 fn help_and_runs_without_a_terminal_succeed() {
     for program in ["browser", "monitor"] {
         let (code, out, _) = output(&[program, "--help"]);
@@ -242,40 +88,6 @@ fn help_and_runs_without_a_terminal_succeed() {
     assert!(
         code == Some(0) && out.lines().count() == 1 && out.starts_with("QUERYPORT OK: 7 of 7"),
         "{out}"
-    );
-}
-
-#[test]
-fn help_says_what_holds_without_an_option() {
-    let help = |program| output(&[program, "--help"]).1;
-    assert!(
-        help("monitor")
-            .trim_end()
-            .ends_with("Exit status: 0 after Ctrl-C, 1 failure, 2 wrong command line")
-    );
-    assert!(help("monitor").contains("  3 unknown: "));
-    for program in ["browser", "serve"] {
-        assert!(
-            !help(program).contains("[default: ]") && !help(program).contains("[default: 3600]")
-        );
-    }
-}
-
-#[test]
-fn an_unusual_command_of_gamespy1_is_named() {
-    let run = [
-        "query",
-        "gamespy1",
-        "127.0.0.1:9",
-        "--commands",
-        "playrs",
-        "--timeout",
-        "0.2",
-    ];
-    let (code, _, err) = output(&run);
-    assert!(
-        code == Some(1) && err.contains("playrs: sent, but none of the usual commands: basic, "),
-        "{err}"
     );
 }
 
@@ -388,32 +200,6 @@ fn replying(replies: Vec<Vec<u8>>) -> std::net::SocketAddr {
 }
 
 #[test]
-fn an_incomplete_status_has_an_exit_status_of_its_own() {
-    let status = br"\gamename\ut\hostname\Srv\mapname\DM-Deck16\queryid\1.1";
-    let whole = replying(vec![[&status[..], br"\final\"].concat()]).to_string();
-    let cut = replying(vec![status.to_vec()]).to_string();
-    let mut runs = Vec::new();
-    for (server, code) in [(&whole, 0), (&cut, 3)] {
-        // By protocol, by game, and by host alone.
-        for what in [&["gamespy1", server][..], &["ut", server], &[server]] {
-            for format in [&[][..], &["--json"]] {
-                let run = [&["query", "--timeout", "2"], what, format].concat();
-                runs.push((run, code, "DM-Deck16"));
-            }
-        }
-        let run = ["query", "--timeout", "2", "gamespy1", server];
-        let run = [&run[..], &["--commands", "status"]].concat();
-        runs.push((run, code, "mapname = DM-Deck16"));
-    }
-    // Those of the cut reply last for a timeout.
-    kit::at_once(runs, |(run, code, line)| {
-        let (found, out, err) = output(&run);
-        assert_eq!(found, Some(code), "{run:?}\n{out}{err}");
-        assert!(out.contains(line), "{out}");
-    });
-}
-
-#[test]
 fn an_incomplete_answer_of_the_console_has_an_exit_status_of_its_own() {
     let print = b"\xff\xff\xff\xffprint\na line\n".to_vec();
     let rcon = |server: std::net::SocketAddr| {
@@ -440,27 +226,6 @@ fn an_incomplete_answer_of_the_console_has_an_exit_status_of_its_own() {
     assert_eq!(code, Some(1), "{out}{err}");
     for mode in ["quoted", "medal-of-honor", "time", "challenge"] {
         assert!(err.contains(&format!("--mode {mode}")), "{mode}: {err}");
-    }
-}
-
-#[test]
-fn a_console_that_reads_commands_has_the_exit_status_of_the_last() {
-    let print = b"\xff\xff\xff\xffprint\na line\n".to_vec();
-    let answering = replying(vec![print]).to_string();
-    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let silent = silent.local_addr().unwrap().to_string();
-    for (server, code) in [(&answering, 0), (&silent, 1)] {
-        let run = ["rcon", "--timeout", "1", server];
-        let mut child = command(&run)
-            .env("QUERYPORT_RCON_PASSWORD", "x")
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        input.write_all(b"status\nexit\n").unwrap();
-        drop(input);
-        let (found, out, err) = judge(&run, &process::finish(child));
-        assert_eq!(found, Some(code), "{out}{err}");
     }
 }
 
@@ -720,16 +485,6 @@ fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
     }
 }
 
-#[test]
-fn the_browser_without_favourites_and_without_a_terminal_fails() {
-    let run = ["browser", "--favourites", "--timeout", "1"];
-    let folder = std::env::temp_dir().join(format!("queryport-none-{}", std::process::id()));
-    let output = process::output(command(&run).env("XDG_CONFIG_HOME", folder));
-    let (code, out, err) = judge(&run, &output);
-    assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
-    assert!(err.contains("no favourites yet"), "{err}");
-}
-
 /// Reads what a program shows on a terminal until these words are there.
 fn wait_for(keys: &mut File, words: &str) {
     let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
@@ -946,20 +701,6 @@ async fn the_servers_on_the_list_of_alterwares_master_are_scanned() {
         "{out}{err}"
     );
     assert!(err.contains("127.77.8.1:20810: 1 servers"), "{err}");
-}
-
-#[test]
-fn a_server_of_another_game_than_was_named_is_pointed_out() {
-    let info = r"\version\ioQ3 1.35 urt 4.3.4 linux-x86_64\gamename\q3urt43\mapname\ut4_abbey\sv_hostname\Srv";
-    let server = quake3_server(info).to_string();
-    let (code, out, err) = output(&["query", "openarena", &server]);
-    let warning = "warning: the server says that it runs Urban Terror";
-    assert!(code == Some(0) && err.starts_with(warning), "{out}{err}");
-    let (_, out, err) = output(&["query", "openarena", &server, "--json"]);
-    assert!(out.contains("\"game\":\"urbanterror\""), "{out}{err}");
-    assert!(err.starts_with(warning), "{err}");
-    let (code, _, err) = output(&["query", "urbanterror", &server]);
-    assert!(code == Some(0) && err.is_empty(), "{err}");
 }
 
 #[test]
@@ -1718,23 +1459,6 @@ fn every_error_in_json_has_a_kind_a_message_and_an_address() {
     let (code, out, err) = output(&json);
     assert_eq!(code, Some(1), "{out}{err}");
     assert!(json_error(&out)["kind"].is_string() && err.is_empty());
-}
-
-#[test]
-fn the_table_of_games_has_a_header_and_fits_a_terminal() {
-    for columns in [40, 80, 120] {
-        let lines = on_a_terminal_of(&["games"], "xterm", columns);
-        assert!(lines[0].starts_with("id   "), "{}", lines[0]);
-        for line in lines {
-            assert!(line.chars().count() <= usize::from(columns), "{line:?}");
-        }
-    }
-    let [narrow, wide] = [69, 70].map(|columns| on_a_terminal_of(&["games"], "xterm", columns));
-    assert_eq!(narrow[0], "id                     name");
-    let titles = "id                     protocol  port query  lists certainty  name";
-    assert_eq!(wide[0], titles);
-    let (_, out, _) = output(&["games"]);
-    assert!(!out.starts_with("id "), "no header for a program");
 }
 
 #[test]

@@ -1,17 +1,14 @@
-//! Whole outputs of `queryport`, as a person sees them. A session is a text file of commands, each
-//! with its input, its output and its exit status:
+//! Commands of `queryport` and of the examples with their exit statuses, and the lines that matter:
 //!
 //! ```text
-//! $ games nonsense             the arguments; variables of the environment come first
+//! = 2 games nonsense           the exit status, variables of the environment, the arguments
 //! < a line                     standard input
-//! | a line                     standard output
-//! ! a line                     standard error
-//! = 2                          the exit status
+//! | a line                     a line of standard output
+//! ! a line                     a line of standard error
 //! ```
 //!
-//! After `--example`, the program is a built example. Names in braces are servers of this file, and
-//! a `*` is a number that varies. `| sort` after a command sorts the lines of its output; `| fmt`
-//! joins them, and begins a line before each option.
+//! After `--example`, the program is a built example. Names in braces are servers of this file, `*`
+//! is any text, and columns are joined by one space.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -22,36 +19,46 @@ use kit::process;
 
 use crate::responding;
 
-/// The commands of a file that run at the same time.
+/// The commands that run at the same time.
 const AT_ONCE: usize = 24;
 
-/// Runs the commands of a file, and compares the file with what they print. With
-/// `QUERYPORT_RENEW` set, writes it instead.
-fn check(name: &str, least: usize) {
+#[test]
+fn every_command_has_the_exit_status_and_the_lines_of_its_session() {
     if !cfg!(all(feature = "games", feature = "secure-rcon")) {
         return kit::not_checked("sessions: the program is built without all features");
     }
-    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/programs/sessions")
-        .join(name);
-    let expected = std::fs::read_to_string(&file).unwrap();
-    let steps: Vec<Step> = steps(&expected);
-    assert!(steps.len() >= least, "{} commands of {name}", steps.len());
-    let servers = servers();
-    let mut found = String::new();
+    let examples = [
+        "bot",
+        "bot_blocking",
+        "connect",
+        "fifth_protocol",
+        "game_server",
+        "inspect",
+        "mock",
+        "sans_io_std",
+        "tracker",
+    ];
+    let with_examples = are_built(&examples);
+    let steps = steps(include_str!("sessions.txt"));
+    assert!(steps.len() > 200, "{} commands", steps.len());
+    let steps: Vec<Step> = steps
+        .into_iter()
+        .filter(|step| with_examples || !step.line.starts_with("--example"))
+        .collect();
+    let (servers, mut wrong) = (servers(), String::new());
     for steps in steps.chunks(AT_ONCE) {
         std::thread::scope(|scope| {
-            let run = |step| {
+            let check = |step| {
                 let servers = &servers;
-                scope.spawn(move || run(step, servers))
+                scope.spawn(move || check(step, servers))
             };
-            let running: Vec<_> = steps.iter().map(run).collect();
+            let running: Vec<_> = steps.iter().map(check).collect();
             for step in running {
-                found += &step.join().unwrap();
+                wrong += &step.join().unwrap();
             }
         });
     }
-    kit::assert_listed(&file, &found);
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// The folder of the built examples.
@@ -76,38 +83,45 @@ pub(crate) fn are_built(names: &[&str]) -> bool {
 }
 
 /// A command of a session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Step {
-    /// Remarks and empty lines before it.
-    remarks: String,
+    status: i32,
     line: String,
     input: String,
+    /// Lines of the output and of the messages.
+    out: Vec<String>,
+    err: Vec<String>,
 }
 
 fn steps(session: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
-    let mut remarks = String::new();
     for line in session.lines() {
-        if let Some(command) = line.strip_prefix("$ ") {
-            let remarks = std::mem::take(&mut remarks);
-            let (line, input) = (command.to_owned(), String::new());
+        let (mark, text) = line.split_at(line.len().min(1));
+        let text = text.trim_start().to_owned();
+        if mark == "=" {
+            let (status, line) = text.split_once(' ').expect("a status and a command");
             steps.push(Step {
-                remarks,
-                line,
-                input,
+                status: status.parse().expect("an exit status"),
+                line: line.to_owned(),
+                input: String::new(),
+                out: Vec::new(),
+                err: Vec::new(),
             });
-        } else if let Some(input) = line.strip_prefix('<') {
-            let step = steps.last_mut().expect("a command before its input");
-            step.input += &format!("{}\n", input.trim_start());
-        } else if line.is_empty() || line.starts_with('#') {
-            remarks += &format!("{line}\n");
+        }
+        let step = steps.last_mut();
+        match mark {
+            "<" => step.expect("a command").input += &format!("{text}\n"),
+            "|" => step.expect("a command").out.push(text),
+            "!" => step.expect("a command").err.push(text),
+            "=" | "#" | "" => {}
+            _ => panic!("{line}"),
         }
     }
     steps
 }
 
-/// The text of a command with its output.
-fn run(step: &Step, servers: &[(&'static str, SocketAddr)]) -> String {
+/// Runs a command, and returns what is wrong with its exit status and lines.
+fn check(step: &Step, servers: &[(&'static str, SocketAddr)]) -> String {
     let named = |text: &str| {
         let mut text = text.to_owned();
         for (name, address) in servers {
@@ -115,8 +129,7 @@ fn run(step: &Step, servers: &[(&'static str, SocketAddr)]) -> String {
         }
         text
     };
-    let (line, then) = step.line.split_once(" | ").unwrap_or((&step.line, ""));
-    let words = words(&named(line));
+    let words = words(&named(&step.line));
     let is_variable = |word: &&String| word.starts_with("QUERYPORT_");
     let variables = words.iter().take_while(is_variable);
     let arguments = words.iter().skip_while(is_variable);
@@ -144,51 +157,52 @@ fn run(step: &Step, servers: &[(&'static str, SocketAddr)]) -> String {
     let _ = input.write_all(named(&step.input).as_bytes());
     drop(input);
     let output = process::finish(child);
-    let printed = |bytes: Vec<u8>| {
-        let text = String::from_utf8(bytes).unwrap();
-        // A port over TCP can have the number of a server's port.
-        let mut text = replaced(&text, "http://127.0.0.1:", |_| true);
-        for (name, address) in servers {
-            text = text.replace(&address.to_string(), &format!("{{{name}}}"));
+    let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    let mut wrong = String::new();
+    if output.status.code() != Some(step.status) {
+        wrong += &format!("  {}, not {}\n", output.status, step.status);
+    }
+    if err.contains("panicked") || step.status != 0 && out.is_empty() && err.is_empty() {
+        wrong += "  a panic, or a failure without words\n";
+    }
+    for (expected, printed) in [(&step.out, &out), (&step.err, &err)] {
+        let is_missing = |pattern: &&String| {
+            let pattern = named(pattern);
+            !printed
+                .lines()
+                .any(|line| matches(&pattern, &columns(line)))
+        };
+        for pattern in expected.iter().filter(is_missing) {
+            wrong += &format!("  no line {pattern}\n");
         }
-        without_numbers(&text)
+    }
+    if wrong.is_empty() {
+        return wrong;
+    }
+    format!("{}\n{wrong}{out}{err}\n", step.line)
+}
+
+/// The columns of a line, with a space between each two.
+fn columns(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a line is this pattern, with any text for each `*`.
+fn matches(pattern: &str, line: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or_default()) else {
+        return false;
     };
-    let mut out = printed(output.stdout);
-    if then == "sort" {
-        let mut lines: Vec<&str> = out.lines().collect();
-        lines.sort_unstable();
-        out = lines.join("\n");
-    } else if then == "fmt" {
-        // Only with some features, the help is wrapped.
-        let words: Vec<&str> = out.split_whitespace().collect();
-        out = words.join(" ").replace(" --", "\n--");
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else {
+            return false;
+        };
+        rest = after;
     }
-    let err = without_usage(&printed(output.stderr));
-    let mut text = format!("{}$ {}\n", step.remarks, step.line);
-    for (mark, part) in [("<", &step.input), ("|", &out), ("!", &err)] {
-        text += &marked(mark, part);
-    }
-    match output.status.code() {
-        Some(code) => text + &format!("= {code}\n"),
-        None => panic!("{}: {}", step.line, output.status),
-    }
-}
-
-fn marked(mark: &str, text: &str) -> String {
-    let line = |line: &str| format!("{mark} {line}").trim_end().to_owned() + "\n";
-    text.lines().map(line).collect()
-}
-
-/// A complaint without the usage, which `--help` shows too.
-fn without_usage(text: &str) -> String {
-    let is_usage = |part: &&str| part.starts_with("Usage: ") || part.starts_with("For more ");
-    let mut parts = text.split("\n\n");
-    let first = parts.next().unwrap_or_default();
-    let others = parts.filter(|part| !is_usage(part));
-    std::iter::once(first)
-        .chain(others)
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    rest.ends_with(last)
 }
 
 /// The words of a command line. Quotes keep spaces in a word.
@@ -202,75 +216,6 @@ fn words(line: &str) -> Vec<String> {
         }
     }
     words
-}
-
-/// The text with `*` in place of numbers that vary: ports of embedded servers, times, rates and
-/// challenges.
-fn without_numbers(text: &str) -> String {
-    let lines = text.split_inclusive('\n').map(|line| {
-        let is_free = |port: &str| port.len() == 5 && port >= "32000";
-        let mut line = replaced(&before(line, " ms"), "127.0.0.1:", is_free);
-        line = replaced(&line, "127.0.0.2:", is_free);
-        for words in AFTER {
-            line = replaced(&line, words, |_| true);
-        }
-        // On a busy machine, a short timeout takes more than a second.
-        line.replace(" within * s (", " within * ms (")
-    });
-    lines.collect()
-}
-
-/// The words before numbers that vary.
-const AFTER: [&str; 11] = [
-    "\"rtt\":",
-    "\"elapsed\":",
-    "rtt'=",
-    " asked in ",
-    " s, ",
-    " at port ",
-    " takes at most ",
-    " within ",
-    ", qport ",
-    "challenge = ",
-    "\"challenge\",\"",
-];
-
-/// The line with `*` in place of the numbers after these words, if they are such numbers.
-fn replaced(line: &str, words: &str, is_such: impl Fn(&str) -> bool) -> String {
-    let mut parts = line.split(words);
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let is_of_number = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
-        let rest = part.trim_start_matches(is_of_number);
-        let number = &part[..part.len() - rest.len()];
-        let begins = number.starts_with(|c: char| c.is_ascii_digit()) || words.contains("chall");
-        out += words;
-        out += if begins && is_such(number) {
-            "*"
-        } else {
-            number
-        };
-        out += rest;
-    }
-    out
-}
-
-/// The line with `*` in place of the numbers before these words. Columns stay as wide as they are.
-fn before(line: &str, words: &str) -> String {
-    let mut parts: Vec<String> = line.split(words).map(str::to_owned).collect();
-    let count = parts.len();
-    for part in parts.iter_mut().take(count - 1) {
-        let kept = part.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        if kept.len() == part.len() {
-            continue;
-        }
-        let text = kept.trim_end_matches(' ');
-        *part = match kept.len() - text.len() {
-            0 | 1 => format!("{kept}*"),
-            _ => format!("{text}{}", "*".repeat(part.len() - text.len())),
-        };
-    }
-    parts.join(words)
 }
 
 /// A server that takes turns with these replies.
@@ -383,42 +328,4 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
         // Nothing listens there, and no server gets this port.
         ("closed", kit::later_address()),
     ]
-}
-
-#[test]
-fn every_help_has_the_listed_options_defaults_and_examples() {
-    check("help.txt", 12);
-}
-
-#[test]
-fn every_wrong_command_line_has_the_listed_message() {
-    check("wrong.txt", 80);
-}
-
-#[test]
-fn every_command_prints_the_listed_lines() {
-    check("output.txt", 70);
-}
-
-#[test]
-fn every_embedded_server_is_printed_as_listed() {
-    check("embedded.txt", 2);
-}
-
-#[test]
-fn every_example_prints_the_listed_lines() {
-    let names = [
-        "bot",
-        "bot_blocking",
-        "connect",
-        "fifth_protocol",
-        "game_server",
-        "inspect",
-        "mock",
-        "sans_io_std",
-        "tracker",
-    ];
-    if are_built(&names) {
-        check("examples.txt", 25);
-    }
 }

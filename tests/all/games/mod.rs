@@ -1,6 +1,5 @@
 //! Games by name: the table, queries by game, list servers, and which game an answer comes from.
 
-mod listing;
 mod lists;
 mod ports;
 mod queries;

@@ -1,90 +1,10 @@
 //! The rows are consistent.
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use queryport::games::{Certainty, Game, MasterForm, QueryPort};
 use queryport::{Dialect, Protocol};
 
 use crate::games::client;
-
-/// Rows of games that node-gamedig (lib/games.js, 2026-02-03) does not have, or queries in another
-/// protocol.
-const OTHERS: [&str; 30] = [
-    "paintball2",
-    "qtv",
-    "qwfwd",
-    "codbo",
-    "codbo2",
-    "fteqw",
-    "h1",
-    "spearmint",
-    "unvanquished",
-    "etlegacy",
-    "q3rally",
-    "smokinguns",
-    "darkplaces",
-    "rexuiz",
-    "reaction",
-    "turtlearena",
-    "zeq2lite",
-    "doombringer",
-    "chaosesque",
-    "fh2",
-    "swat4",
-    "mobileforces",
-    "iw5",
-    "iw6x",
-    "iw7mod",
-    "s1x",
-    "t7x",
-    "sfc2op",
-    "sfc3",
-    "tribesvengeance",
-];
-
-#[test]
-fn the_table_has_every_game_in_scope() {
-    let ours: Vec<&Game> = Game::all()
-        .filter(|game| !OTHERS.contains(&game.id))
-        .collect();
-    let mut counts: BTreeMap<Protocol, usize> = BTreeMap::new();
-    for game in ours
-        .iter()
-        .filter(|game| !["minecraft", "mbe"].contains(&game.id))
-    {
-        *counts.entry(game.protocol).or_default() += 1;
-    }
-    let total: usize = counts.values().sum();
-    println!("{} rows; in scope {total}: {counts:?}", Game::all().len());
-    for certainty in [
-        Certainty::Living,
-        Certainty::Listed,
-        Certainty::Unverified,
-        Certainty::Unknown,
-    ] {
-        println!(
-            "  {}: {}",
-            certainty.as_str(),
-            Game::all()
-                .filter(|game| game.certainty == certainty)
-                .count()
-        );
-    }
-    let masters: Vec<_> = Game::all().flat_map(|game| game.masters).collect();
-    println!("  {} list servers", masters.len());
-    let expected = [
-        (Protocol::GameSpy1, 70),
-        (Protocol::Quake3, 28),
-        (Protocol::Ut2004, 7),
-        (Protocol::GameSpy4, 30),
-    ];
-    let hint = "a game that node-gamedig lacks belongs in OTHERS";
-    assert_eq!(counts, BTreeMap::from(expected), "{hint}");
-    assert_eq!(
-        (total, ours.len(), Game::all().len()),
-        (135, 137, 137 + OTHERS.len()),
-        "{hint}"
-    );
-}
 
 #[test]
 fn every_word_finds_its_game_and_no_other() {

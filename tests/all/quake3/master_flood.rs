@@ -117,38 +117,11 @@ fn bursts(rate: u32, burst: u32) -> impl Iterator<Item = (Duration, SocketAddr)>
 /// Each request has the same chance to be one of the 37 in a second.
 #[test]
 fn every_list_has_the_same_chance_during_a_flood() {
-    for (servers, rate, burst, least) in [
-        (8_000, 40, 1, 0.7),
-        (2_000, 30, 1, 0.9),
-        (2_000, 30, 64, 0.9),
-        (2_000, 40, 64, 0.7),
-        (2_000, 80, 200, 0.3),
-    ] {
+    for (servers, rate, burst, least) in [(2_000, 30, 1, 0.9), (2_000, 80, 200, 0.3)] {
         let share = answered(&format!("bursts of {burst}"), servers, bursts(rate, burst));
         assert!(
             share >= least,
             "{rate} forged requests a second in bursts of {burst}: {share}"
         );
     }
-}
-
-/// A source gets no more lists for asking more often, or from many ports.
-#[test]
-fn few_sources_take_nothing_from_the_others() {
-    let from = |n: u32| {
-        SocketAddr::from((
-            Ipv4Addr::from_bits(0x2000_0000 | (n % 8)),
-            1024 + (n % 60_000) as u16,
-        ))
-    };
-    let flood = (0..2000 * SECONDS).map(|n| (Duration::from_secs(1) * n / 2000, from(n)));
-    let share = answered("8 sources", 2_000, flood);
-    assert!(share >= 0.99, "{share}");
-}
-
-/// Many short lists do not fill the table of shares.
-#[test]
-fn short_lists_to_many_sources_leave_shares_for_others() {
-    let share = answered("a list of one server", 1, bursts(1000, 1));
-    assert!(share >= 0.99, "{share}");
 }

@@ -3,7 +3,8 @@
 //! those of ten minutes. `QUERYPORT_FLOOD_SEED` sets the secret, and so which addresses share a
 //! place in the guard's tables.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use queryport::serve::{GuardOptions, Responder};
@@ -15,7 +16,7 @@ const RATE: u32 = 10_000;
 
 fn seconds() -> u32 {
     let minutes = std::env::var("QUERYPORT_FLOOD_MINUTES");
-    (minutes.map_or(0.12, |minutes| {
+    (minutes.map_or(0.07, |minutes| {
         minutes.parse().expect("a number of minutes")
     }) * 60.0) as u32
 }
@@ -75,6 +76,8 @@ fn subjects() -> [Subject; 5] {
 struct Flood {
     /// Bytes out in the worst second except the first, and in all.
     worst_second: u64,
+    /// Bytes to the source that got most.
+    to_one: u64,
     bytes_out: u64,
     bytes_in: u64,
     /// Queries of honest clients and how many were answered: regular before the flood, and new in
@@ -124,17 +127,22 @@ fn flood(
     let start = start + Duration::from_secs(120);
     let mut flood = Flood {
         worst_second: 0,
+        to_one: 0,
         bytes_out: 0,
         bytes_in: 0,
         regular: (0, 0),
         new: (0, 0),
     };
+    let mut to_source: HashMap<IpAddr, u64> = HashMap::new();
     for second in 0..seconds() {
         let mut bytes_of_second = 0;
         for n in 0..RATE {
             let now =
                 start + Duration::from_secs(second.into()) + Duration::from_secs(1) * n / RATE;
-            bytes_of_second += ask(&mut responder, now, forged(second * RATE + n));
+            let source = forged(second * RATE + n);
+            let bytes = ask(&mut responder, now, source);
+            *to_source.entry(source.ip().to_canonical()).or_default() += bytes;
+            bytes_of_second += bytes;
             flood.bytes_in += request.len() as u64;
             // Honest clients ask between two requests of the flood.
             if n % 251 == (second * 7) % 251 {
@@ -156,6 +164,7 @@ fn flood(
             flood.worst_second = flood.worst_second.max(bytes_of_second);
         }
     }
+    flood.to_one = to_source.into_values().max().unwrap_or_default();
     println!(
         "{name}: {:.3} bytes out for each byte in, {} KiB in the worst second, answered: {}/{} regular, {}/{} new",
         flood.bytes_out as f64 / flood.bytes_in as f64,
@@ -246,6 +255,54 @@ fn forged_regulars_take_nothing_from_older_clients() {
             flood.worst_second
         );
         check_answered(name, flood.regular, 99);
+    }
+}
+
+/// What a source gets at most: a burst, then 8 KiB a second, and the reply that exceeds them.
+fn bound_of_a_source() -> u64 {
+    (64 << 10) + u64::from(seconds()) * (8 << 10) + (16 << 10)
+}
+
+/// Three attackers that were strong against earlier guards.
+#[test]
+fn no_attacker_makes_a_responder_send_a_victim_more_than_its_bound() {
+    let victim = SocketAddr::from(([203, 0, 113, 9], 27960));
+    let scattered = |n: u32| u128::from(n.wrapping_mul(2_654_435_761));
+    for subject in subjects() {
+        let name = subject.0;
+        // New sources after each few requests, so that a table forgets the victim.
+        let evicting = flood(subject.clone(), 0, |n| match n % 43 {
+            0 => victim,
+            _ => (Ipv6Addr::from_bits(0x2A01 << 112 | scattered(n) << 80), 9).into(),
+        });
+        assert!(
+            evicting.to_one <= bound_of_a_source(),
+            "{name}: {}",
+            evicting.to_one
+        );
+        check_answered(name, evicting.regular, 90);
+        // The victim in both forms of its address, from other ports.
+        let mapped = flood(subject.clone(), 0, |n| match (n % 2, victim.ip()) {
+            (0, IpAddr::V4(ip)) => (ip.to_ipv6_mapped(), n as u16 | 1).into(),
+            (_, ip) => (ip, n as u16 | 1).into(),
+        });
+        assert!(
+            mapped.to_one <= bound_of_a_source(),
+            "{name}: {}",
+            mapped.to_one
+        );
+        // Sources of one /48 that asked before as regular clients do.
+        let regular = flood(subject, 900, |n| {
+            let subnet = u128::from(n % 900) << 64;
+            (Ipv6Addr::from_bits(0x2A01 << 112 | subnet | 7), 9).into()
+        });
+        let of_network = 4 * bound_of_a_source();
+        assert!(
+            regular.bytes_out <= of_network,
+            "{name}: {}",
+            regular.bytes_out
+        );
+        check_answered(name, regular.regular, 99);
     }
 }
 

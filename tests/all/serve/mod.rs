@@ -1,6 +1,5 @@
 //! The responder of all protocols: bounds on what it sends under floods of forged requests, in
 //! virtual time.
 
-mod attackers;
 #[cfg(unix)]
 mod flood;

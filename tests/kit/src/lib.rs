@@ -14,6 +14,7 @@ pub mod driven;
 pub mod exchange;
 pub mod files;
 pub mod fuzz;
+pub mod hostile;
 pub mod internet;
 pub mod link;
 pub mod list_servers;
@@ -28,7 +29,6 @@ pub mod shapes;
 #[cfg(all(feature = "terminal", target_os = "linux"))]
 pub mod terminal;
 pub mod twist;
-pub mod worst;
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, UdpSocket};

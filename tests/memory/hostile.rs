@@ -1,0 +1,33 @@
+//! The memory that the costliest inputs take.
+use allocation_counter::measure;
+
+use kit::hostile;
+
+/// The maximum number of bytes on the heap for each byte that arrived.
+const PER_BYTE: u64 = 96;
+/// The maximum number of bytes in addition to those.
+const FIXED: u64 = 64 << 10;
+/// The maximum number of bytes on the heap for a list of 4 MiB, the longest that is read. They hold
+/// the list twice, since it grows, and 65,536 servers with their entries.
+const LIST: u64 = 36 << 20;
+
+#[test]
+fn no_input_takes_more_memory_than_its_length_allows() {
+    for hostile in &hostile::ALL {
+        let taken = |length: usize| {
+            let input = hostile.input(length);
+            measure(|| hostile.read(input)).bytes_max
+        };
+        taken(256);
+        for length in [4 << 10, 16 << 10] {
+            let most = taken(length);
+            println!("{}: {most} bytes for {length}", hostile.name);
+            let bound = FIXED + PER_BYTE * length as u64;
+            assert!(most <= bound, "{}: {most} bytes for {length}", hostile.name);
+        }
+        if hostile.name.contains(" list, ") {
+            let most = taken(4 << 20);
+            assert!(most <= LIST, "{}: {most} bytes", hostile.name);
+        }
+    }
+}
