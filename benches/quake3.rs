@@ -26,7 +26,7 @@ fn request(engine: Format) -> Request<'static> {
     Request::new(match engine {
         Format::Quake2 => Command::Status { flags: None },
         Format::QuakeWorld => Command::Status {
-            flags: Some(b"159"),
+            flags: Some(b"255"),
         },
         _ => Command::GetStatus {
             challenge: Some(b"0123456789A"),

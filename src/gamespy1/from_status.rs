@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use super::to_status::{BOT_MARK, MODEL, SPECTATOR};
 use super::wire::RowKey;
 use super::wire::put::{put_pair, put_row, token_of};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
@@ -28,9 +29,6 @@ const VERSIONS: [&str; 2] = ["gamever", "minnetver"];
 /// The key of the match's phase, and its value if no rule has one.
 const GAME_MODE: &str = "gamemode";
 const OPEN: &[u8] = b"openplaying";
-
-/// The field of players that shows whether a player is a bot.
-const BOT_MARK: &str = "ngsecret";
 
 /// The sections of a status. Each has texts that are kept whole in a datagram.
 #[derive(Debug, Clone)]
@@ -219,6 +217,9 @@ fn put_player(index: i32, player: &Player, out: &mut Vec<u8>) {
     {
         let mark: &[u8] = if is_bot { b"bot" } else { b"false" };
         put_row(BOT_MARK, index, mark, out);
+    }
+    if player.spectator == Some(true) && player.extra.get(MODEL).is_none() {
+        put_row(MODEL, index, SPECTATOR, out);
     }
 }
 

@@ -300,10 +300,11 @@ impl<'a> RowReader<'a> {
         let left = &mut self.left;
         left.extend_from_slice(row.fields());
         let bot = read_bot_mark(left);
+        let spectator = has_spectator_mark(left).then_some(true);
         // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
         let score = take(left, &["score", "frags", "frag", "kills"], number::whole);
         let name = take(left, &["player", "playername"], Some);
-        let ping = take(left, &["ping"], number::number);
+        let ping = take(left, &["ping"], number::ping);
         let (family, sides, no_team) = (self.family, self.sides, self.no_team);
         let team = take(left, &["team"], |value| match family.player_team {
             PlayerTeam::Number => number::number(value).filter(|number| Some(*number) != no_team),
@@ -316,6 +317,7 @@ impl<'a> RowReader<'a> {
             ping,
             team,
             bot,
+            spectator,
             extra,
         }
     }
@@ -382,13 +384,27 @@ fn has_other_team(players: &[Row<'_>], team: i32) -> bool {
 }
 
 /// The field of players that shows whether a player is a bot.
-const BOT_MARK: &str = "ngsecret";
+pub(super) const BOT_MARK: &str = "ngsecret";
 
 /// Whether a player is a bot, by the last mark in its row; `None` without a mark.
 fn read_bot_mark(row: &[Field<'_>]) -> Option<bool> {
     let mut fields = row.iter().rev();
     let (_, mark) = fields.find(|(field, _)| field.eq_ignore_ascii_case(BOT_MARK.as_bytes()))?;
     Some(mark.eq_ignore_ascii_case(b"bot"))
+}
+
+/// The field of players with the name of their model, and the name of the model that spectators
+/// have (Engine/Spectator.uc of UT99, whose query server sends `MenuName`; captured). Servers in
+/// other languages translate it, so another model proves nothing.
+pub(super) const MODEL: &str = "mesh";
+pub(super) const SPECTATOR: &[u8] = b"Spectator";
+
+/// Whether a row is marked as that of a spectator.
+fn has_spectator_mark(row: &[Field<'_>]) -> bool {
+    let is_mark = |(field, value): &Field<'_>| {
+        field.eq_ignore_ascii_case(MODEL.as_bytes()) && *value == SPECTATOR
+    };
+    row.iter().any(is_mark)
 }
 
 /// The number of the side with this name.

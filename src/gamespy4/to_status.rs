@@ -168,7 +168,7 @@ fn player(
                 true
             }
             PlayerField::Score => set(&mut player.score, number::number(value)),
-            PlayerField::Ping => set(&mut player.ping, number::number(value)),
+            PlayerField::Ping => set(&mut player.ping, number::ping(value)),
             PlayerField::Team => set(&mut player.team, number::number(value)),
             PlayerField::Bot => set(&mut player.bot, number::boolean(value)),
             PlayerField::Name | PlayerField::Extra => false,

@@ -1,7 +1,7 @@
 //! The keys that have a meaning, and their values in one reply.
 
 /// Every key with a meaning in some protocol, in lower case.
-const NAMES: [&str; 182] = [
+const NAMES: [&str; 183] = [
     "*gamedir",
     "*version",
     "active_mods",
@@ -58,6 +58,7 @@ const NAMES: [&str; 182] = [
     "g_humanplayers",
     "g_jedivmerc",
     "g_match_score",
+    "g_match_time",
     "g_modversion",
     "g_nameblue",
     "g_namered",

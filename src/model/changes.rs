@@ -22,7 +22,8 @@ impl ServerStatus {
     ///
     /// Keep the earlier status in that case: the next complete one can be compared with it.
     /// Players are told apart by their plain names. A new name is therefore a player who left and
-    /// one who joined. Of several players with one name, the last ones of the list count.
+    /// one who joined. Of several players with one name, the last ones of the list count. A player
+    /// who stops playing and watches has not left, if the server lists spectators.
     ///
     /// ```
     /// use queryport::{Part, Player, ServerStatus};

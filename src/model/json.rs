@@ -87,7 +87,7 @@ serialize_fields! {
         anti_cheat player_count bot_count max_players private_slots (time_limit time_left) score_limit
         (players former_players teams rules) completeness verification
 }
-serialize_fields! { Player: (name) score ping team bot (extra) }
+serialize_fields! { Player: (name) score ping team bot spectator (extra) }
 serialize_fields! { Team: () id (name) score (extra) }
 
 impl Serialize for As<&Players> {
@@ -281,6 +281,7 @@ mod tests {
         ));
         (player.score, player.ping, player.team) = (Some(-9999), Some(-1), Some(0));
         player.bot = Some(false);
+        player.spectator = Some(true);
         player.extra.push("skin", "");
         let mut team = Team {
             id: Some(0),

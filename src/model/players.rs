@@ -25,15 +25,18 @@ use super::text::Text;
 pub struct Player {
     /// The name, which may be empty.
     pub name: Text,
-    /// Points or frags; some games use negative numbers as marks (−9999 and −666 are spectators).
+    /// Points or frags. `None` if the server wrote a number that only means that there is none.
     pub score: Option<i64>,
-    /// Round-trip time in milliseconds as the server measured it: 0 is often a bot, 999 a
-    /// connecting player, −1 unknown.
+    /// Round-trip time in milliseconds as the server measured it, never negative: 0 is often a bot,
+    /// 999 a connecting player. `None` if the server wrote a number for an unknown one.
     pub ping: Option<i32>,
     /// The team's number in the game's own counting; [`Team::id`](crate::Team::id) has the same.
     pub team: Option<i32>,
     /// Whether it is a bot, if the reply proves it.
     pub bot: Option<bool>,
+    /// Whether the player only watches, if the reply shows it. Whether the server counts spectators
+    /// in [`ServerStatus::player_count`](crate::ServerStatus::player_count) depends on the game.
+    pub spectator: Option<bool>,
     /// Every other key and value of the player.
     pub extra: Rules,
 }
@@ -49,11 +52,19 @@ impl Player {
 }
 
 /// The number of bots; `None` if it is not known of every player whether it is a bot.
-pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
-    if players.is_empty() {
-        return None;
-    }
-    players.iter().map(|player| player.bot.map(u32::from)).sum()
+pub(crate) fn listed_bots<'a>(players: impl IntoIterator<Item = &'a Player>) -> Option<u32> {
+    count_marked(players, |player| player.bot)
+}
+
+/// The number of players with a mark; `None` if it is not known of every player, or if there are
+/// none.
+fn count_marked<'a>(
+    players: impl IntoIterator<Item = &'a Player>,
+    mark: impl Fn(&Player) -> Option<bool>,
+) -> Option<u32> {
+    let mut players = players.into_iter().peekable();
+    players.peek()?;
+    players.map(|player| mark(player).map(u32::from)).sum()
 }
 
 /// The players on a server, in the server's order, and whether the server sent a list.
@@ -93,6 +104,21 @@ impl Players {
     /// The list; `None` if the server sent none.
     pub fn known(&self) -> Option<&[Player]> {
         self.0.as_deref()
+    }
+
+    /// The number of spectators in the list. `None` if it is not known of every player whether they
+    /// watch, or if the list is empty: many servers list only those who play.
+    ///
+    /// ```
+    /// use queryport::{Player, Players};
+    ///
+    /// let (mut ann, mut bob) = (Player::new("Ann"), Player::new("Bob"));
+    /// ann.spectator = Some(true);
+    /// bob.spectator = Some(false);
+    /// assert_eq!(Players::from([ann, bob]).spectator_count(), Some(1));
+    /// ```
+    pub fn spectator_count(&self) -> Option<u32> {
+        count_marked(self, |player| player.spectator)
     }
 
     /// Appends a player. The list counts as known afterwards.

@@ -40,7 +40,7 @@ use std::time::Duration;
 /// | counts and numbers | number, or `null` |
 /// | `password`, `dedicated`, `anti_cheat` | `true`, `false` or `null` |
 /// | `time_limit`, `time_left` | seconds as a number, to the microsecond, or `null` |
-/// | `players` | list of objects: `name`, `score`, `ping`, `team`, `bot`, `extra`; or `null` |
+/// | `players` | list of objects: `name`, `score`, `ping`, `team`, `bot`, `spectator`, `extra`; or `null` |
 /// | `former_players` | list of such objects |
 /// | `teams` | list of objects: `id`, `name`, `score`, `extra` |
 /// | `rules`, `extra` | list of `[key, value]` pairs, both texts |
@@ -91,7 +91,9 @@ pub struct ServerStatus {
     /// Whether an anti-cheat system is active.
     pub anti_cheat: Option<bool>,
     /// Everyone on the server, bots included, as the server counts them. [`ServerStatus::players`]
-    /// may be longer or shorter on real servers.
+    /// may be longer or shorter on real servers. Servers of QuakeWorld, FTE and Unreal Engine 2 do
+    /// not count spectators, those of other games usually do;
+    /// [`Players::spectator_count`] is the number of listed ones.
     #[doc(alias = "num_players")]
     pub player_count: Option<u32>,
     /// The bots among [`ServerStatus::player_count`], if the reply proves their number. It is never

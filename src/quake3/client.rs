@@ -45,6 +45,8 @@ pub struct StatusQuery {
     echo: Echo,
     /// The datagrams of a QuakeWorld reply.
     parts: Parts,
+    /// A short description without the challenge, in reply to `getstatus`.
+    short: Option<Answer>,
 }
 
 /// The text that a server of [`Dialect::OpenJk`] demands back before it answers.
@@ -58,9 +60,9 @@ enum Echo {
     Over,
 }
 
-/// The parts of a QuakeWorld status that are requested: infostring, players, spectators with `S` as
-/// their score, teams, bots.
-const FLAGS: &[u8] = b"159";
+/// The parts of a QuakeWorld status that are requested: all. Servers ignore flags that they do not
+/// know (QW-Group/mvdsv and fte-team/fteqw, `SVC_Status`).
+const FLAGS: &[u8] = b"255";
 
 /// The maximum number of bytes that are sent back on a server's demand; known servers demand 87.
 const MAX_ECHO: usize = 128;
@@ -82,6 +84,7 @@ impl StatusQuery {
             challenge: request::challenge(nonce),
             echo,
             parts: Parts::default(),
+            short: None,
         }
     }
 
@@ -135,6 +138,9 @@ impl StatusQuery {
 
     /// The answer from the datagrams that have arrived, when no more arrive.
     fn finish(&mut self) -> Option<Answer> {
+        if let Some(short) = self.short.take() {
+            return Some(short);
+        }
         let parts = std::mem::take(&mut self.parts);
         let has_open_end = !parts.is_ended();
         let answer = Answer::read(parts.join()?, &self.options.limits).ok()?;
@@ -153,20 +159,33 @@ impl StatusQuery {
         }
     }
 
+    /// The verdict on a datagram of Quake 3.
+    ///
+    /// DarkPlaces and FTE answer `getstatus` with an `infoResponse` when their status does not fit
+    /// into a datagram. FTE quotes no challenge. Without one, it can also be a late reply to an
+    /// earlier `getinfo`, so a status that follows is preferred.
+    fn accept(&mut self, datagram: &[u8]) -> Verdict<Answer> {
+        let answer = match self.read(datagram) {
+            Ok(answer) => answer,
+            Err(error) => return Verdict::Rejected(error),
+        };
+        let is_asked = answer.detail() == answer.asked;
+        if is_asked || answer.verification == Verification::Verified {
+            return Verdict::Done(answer);
+        }
+        self.short = Some(answer);
+        Verdict::Partial(Wait::Grace)
+    }
+
     /// The answer of a datagram of Quake 3.
-    fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
+    fn read(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
         let response = Response::parse(datagram, &self.options.limits)?;
         let asked = self.options.detail;
-        if response.family() != Family::Quake3 {
+        let exceeds_request = (response.detail(), asked) == (Detail::Full, Detail::Short);
+        if response.family() != Family::Quake3 || exceeds_request {
             return Err(unexpected(command_word(asked)));
         }
         let verification = self.verify(&response)?;
-        // DarkPlaces answers `getstatus` with an `infoResponse` when its status does not fit into a
-        // datagram. Without our challenge, it could be a late reply to an earlier `getinfo`.
-        let may_be_short = asked == Detail::Full && verification == Verification::Verified;
-        if response.detail() != asked && !may_be_short {
-            return Err(unexpected(command_word(asked)));
-        }
         Ok(Answer {
             datagram: Bytes::copy_from_slice(datagram),
             parts: Vec::new(),
@@ -261,7 +280,6 @@ impl Conversation for StatusQuery {
             return self.accept_sibling(datagram);
         }
         self.accept(datagram)
-            .map_or_else(Verdict::Rejected, Verdict::Done)
     }
 
     fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Answer> {
@@ -354,14 +372,35 @@ mod tests {
                 .without(Part::Rules)
                 .without(Part::Players)
         );
-        assert!(matches!(
-            query.receive(&reply("infoResponse", "\\a\\b")),
-            Verdict::Rejected(_)
-        ));
         let mut info = StatusQuery::new(1, &QueryOptions::default().with_detail(Detail::Short));
         assert!(matches!(
             info.receive(&reply("statusResponse", "\\a\\b")),
             Verdict::Rejected(_)
         ));
+    }
+
+    /// FTE sends it if its status is too long, and never quotes a challenge (fte-team/fteqw,
+    /// engine/server/sv_main.c, `SVC_GetInfo`).
+    #[test]
+    fn an_info_response_without_a_challenge_counts_if_no_status_follows() {
+        let unverified = reply("infoResponse", "\\gamename\\FTE-Quake\\clients\\3");
+        let asked = || {
+            let mut query = StatusQuery::new(1, &QueryOptions::default());
+            let verdict = query.receive(&unverified);
+            assert!(matches!(verdict, Verdict::Partial(Wait::Grace)));
+            query
+        };
+        let OnTimeout::Done(answer) = asked().timeout(Remaining::Retry) else {
+            panic!()
+        };
+        let completeness = answer.completeness();
+        assert!(completeness.lacks(Part::Rules) && completeness.lacks(Part::Players));
+        assert_eq!(answer.verification(), Verification::Unverified);
+
+        let status = reply("statusResponse", "\\gamename\\FTE-Quake\\clients\\0");
+        let Verdict::Done(answer) = asked().receive(&status) else {
+            panic!()
+        };
+        assert!(answer.completeness().is_complete());
     }
 }

@@ -36,6 +36,12 @@ pub(crate) struct Engine {
     pub(crate) bots_have_no_ping: bool,
     /// The prefix of bots' names, if their lines have no other mark.
     pub(crate) bot_prefix: Option<&'static str>,
+    /// How the lines of players show who only watches.
+    pub(crate) spectators: SpectatorMark,
+    /// The score of a line that has none.
+    pub(crate) no_score: Option<i64>,
+    /// The ping of a line that has none. In every engine, a negative number is none.
+    pub(crate) no_ping: Option<i32>,
     /// The numbered types of match.
     pub(crate) matches: &'static [Match],
     /// The values of `gamename` with which [`Self::matches`] are the game's own; empty if they
@@ -48,6 +54,8 @@ pub(crate) const MATCH_WORDS: Field = Field::Own(0);
 pub(crate) const MATCH_NUMBER: Field = Field::Own(1);
 /// A character for each client slot: `-` for a slot without a bot.
 pub(crate) const BOT_SLOTS: Field = Field::Own(2);
+/// The time that has passed in the match, and its limit.
+pub(crate) const MATCH_TIME: Field = Field::Own(3);
 
 impl PartialEq for Engine {
     fn eq(&self, other: &Self) -> bool {
@@ -101,6 +109,28 @@ pub(crate) enum Clients {
     LeftOutAtZero(&'static [Key]),
     /// In an `infoResponse`, only people: the reader adds the number of bots.
     People,
+}
+
+/// How the lines of players show who only watches. Lines of QuakeWorld have marks of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SpectatorMark {
+    None,
+    /// By this score.
+    Score(i64),
+    /// By this team.
+    Team(i32),
+}
+
+impl SpectatorMark {
+    /// Whether a player with this score and team only watches.
+    #[inline]
+    pub(crate) fn read(self, score: Option<i64>, team: Option<i32>) -> Option<bool> {
+        match self {
+            Self::None => None,
+            Self::Score(mark) => score.map(|score| score == mark),
+            Self::Team(mark) => team.map(|team| team == mark),
+        }
+    }
 }
 
 /// Some kinds of replies.
@@ -349,6 +379,9 @@ pub(crate) const DEFAULT: Engine = Engine {
     info_slots: InfoSlots::Public,
     bots_have_no_ping: false,
     bot_prefix: None,
+    spectators: SpectatorMark::None,
+    no_score: None,
+    no_ping: None,
     matches: &[],
     stock: &[],
 };
@@ -564,7 +597,7 @@ pub(crate) const ALIEN_ARENA: Engine = Engine {
     ..QUAKE2
 };
 
-/// QuakeWorld: MVDSV and id's own server.
+/// QuakeWorld: MVDSV and id's own server. A ping of 9999 is none (`SV_CalcPing`).
 /// (QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c).
 pub(crate) const QUAKE_WORLD: Engine = Engine {
     row: Row {
@@ -583,6 +616,7 @@ pub(crate) const QUAKE_WORLD: Engine = Engine {
     },
     names: Names::Modification(&[Key::new("*gamedir")]),
     password_left_out: Replies::All,
+    no_ping: Some(9999),
     ..DEFAULT
 };
 
@@ -867,6 +901,7 @@ pub(crate) const ENEMY_TERRITORY: Engine = Engine {
     game: Some("wet"),
     limits: TextLimits::NONE,
     names: Names::GameModule("et"),
+    spectators: SpectatorMark::Team(3),
     matches: ENEMY_TERRITORY_MATCHES,
     ..DEFAULT
 };
@@ -1087,6 +1122,7 @@ pub(crate) const SOLDIER_OF_FORTUNE_2: Engine = Engine {
     },
     game: Some("sof2"),
     limits: TextLimits::NONE,
+    spectators: SpectatorMark::Team(3),
     ..DEFAULT
 };
 
@@ -1383,6 +1419,7 @@ pub(crate) const TREMULOUS: Engine = Engine {
     },
     game: Some("tremulous"),
     limits: TextLimits::NONE,
+    spectators: SpectatorMark::Team(0),
     ..DEFAULT
 };
 
@@ -1419,10 +1456,11 @@ pub(crate) const DAEMON: Engine = Engine {
     game: Some("unvanquished"),
     limits: TextLimits::NONE,
     clients: Clients::People,
+    spectators: SpectatorMark::Team(0),
     ..DEFAULT
 };
 
-/// DarkPlaces: Nexuiz, Xonotic and others.
+/// DarkPlaces: Nexuiz, Xonotic and others. The score −666 is that of a spectator.
 /// (xonotic/darkplaces netconn.c, gl_draw.c, common.c).
 pub(crate) const DARK_PLACES: Engine = Engine {
     row: Row {
@@ -1439,10 +1477,12 @@ pub(crate) const DARK_PLACES: Engine = Engine {
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
     bots_have_no_ping: true,
+    spectators: SpectatorMark::Score(-666),
+    no_score: Some(-666),
     ..DEFAULT
 };
 
-/// FTE.
+/// FTE. A ping of 9999 is none (`SV_CalcPing`).
 /// (fte-team/fteqw engine/server/sv_main.c, engine/common/common.c).
 pub(crate) const FTE: Engine = Engine {
     row: Row {
@@ -1461,11 +1501,13 @@ pub(crate) const FTE: Engine = Engine {
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
     password_left_out: Replies::All,
+    no_ping: Some(9999),
     ..DEFAULT
 };
 
-/// Warsow, whose engine is qfusion.
-/// (Warsow/qfusion source/server/sv_main.cpp; viciious/qfusion source/gameshared/q_shared.c).
+/// Warsow, whose engine is qfusion. Team 0 is that of spectators, and the score −9999 is none.
+/// (Warsow/qfusion source/server/sv_main.cpp, source/server/game/g_frame.cpp,
+/// source/common/facilities/gs_public.h; viciious/qfusion source/gameshared/q_shared.c).
 pub(crate) const WARSOW: Engine = Engine {
     row: Row {
         name: "Warsow",
@@ -1475,12 +1517,15 @@ pub(crate) const WARSOW: Engine = Engine {
         ],
         base: &["basewsw", "basewf"],
         style: style(Colours::Warsow),
+        own: entries(&[key("g_match_time", MATCH_TIME)]),
         ..DEFAULT.row
     },
     game: Some("warsow"),
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
     bots_left_out_if_none: Replies::All,
+    spectators: SpectatorMark::Team(0),
+    no_score: Some(-9999),
     ..DEFAULT
 };
 

@@ -66,6 +66,10 @@
 //!   the reply to another. The answer then has players of two moments.
 //! - Bit 0 of `needpass` is the password of players (yquake2/yquake2, src/game/g_main.c).
 //! - Spectators of QuakeWorld do not count as players. `maxclients` does not count them either.
+//!   `S` in place of the score marks them, or −9999 there and a ping below 1; then their names begin
+//!   with `\s\`, or end with `(s)` on old servers (QW-Group/ezquake-source, src/EX_browser_net.c).
+//! - A line of QuakeWorld can describe a stream of QTV: number, title, address, viewers. It is a rule
+//!   with the key `qtv`.
 //! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). A reply of
 //!   Quake 2 names the game only without a modification.
 //! - QTV and qwfwd are in the lists of QuakeWorld: the key `*version` tells them apart.
@@ -124,9 +128,12 @@
 //! | `Player::bot` | a ping of 0, next to the keys `bots` and `gameversion` | DarkPlaces only (netconn.c): elsewhere it proves nothing |
 //! | `max_players` | `sv_maxclients`, `maxclients`; in an info with `sv_privateclients` the sum | all; Quake 2 and QuakeWorld; a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c); only ET: Legacy's info has their number |
 //! | `private_slots` | `sv_privateClients` | status; ET: Legacy's info |
-//! | `time_limit` | `timelimit`, minutes | id's family, Soldier of Fortune II |
+//! | `time_limit` | `timelimit`, minutes; the second time of `g_match_time` | id's family, Soldier of Fortune II; Warsow (source/server/game/g_frame.cpp), which writes no second time without a limit |
+//! | `time_left` | the difference of the times in `g_match_time`, except in overtime | Warsow |
 //! | `score_limit` | `scorelimit`; `pointlimit`; `fraglimit`, `capturelimit`, `duel_fraglimit`, `duellimit` or `scorelimit` by the type of game, where its meaning is known | Soldier of Fortune II; World of Padman; Quake III, OpenArena, Elite Force, Urban Terror, Jedi Knight (OpenJK, codemp/game/g_main.c), Medal of Honor, Smokin' Guns |
 //! | `teams` | `qcstatus`; `g_match_score`; `Score_Red`, `Score_Blue`; `redscore`, `bluescore`; names in `g_teamnamered`, `g_nameRed`, `g_redteam` and their like for blue, in team games | DarkPlaces (recorded from Nexuiz); Warsow; OSP; Soldier of Fortune II; Urban Terror, Jedi Outcast (captures). 1 is red, 2 blue, 3 yellow, 4 pink; on Warsow 2 and 3 |
+//! | `Player::score`, `Player::ping` | the player line | −9999 on Warsow and −666 on DarkPlaces are no score; a negative ping is none, and 9999 on QuakeWorld and FTE. Such a number is in `Player::extra` |
+//! | `Player::spectator` | the score −666; team 0, or 3; QuakeWorld see above | DarkPlaces; Warsow, Unvanquished and Tremulous, or Soldier of Fortune II and Enemy Territory |
 //! | `Player::team` | the player line; `P`, a digit for each client slot in use | see [`PlayerLine`]; Enemy Territory (etlegacy, src/game/g_main.c) |
 //!
 //! No known key contains `mutators`. The time left and the scores of OpenTDM (`time_remaining`,
@@ -181,6 +188,7 @@ mod from_status;
 mod info_line;
 #[cfg(feature = "serve")]
 pub mod master;
+mod match_time;
 mod names;
 mod player_lines;
 mod rcon;

@@ -1,15 +1,17 @@
 //! Player lines: how players are read from them, and how the server side writes them.
 
 use super::answer::Answer;
-use super::engines::{BOT_SLOTS, Engine};
+use super::engines::{BOT_SLOTS, Engine, SpectatorMark};
 #[cfg(feature = "serve")]
 use super::values::{quake_text, value_of};
 use super::wire::player::PlayerLine;
-use super::wire::siblings::{Family, Quake2Line, QuakeWorldLine};
+use super::wire::siblings::{Family, Quake2Line, QuakeWorldLine, stream_pair};
 #[cfg(feature = "serve")]
 use super::wire::siblings::{SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX, Wanted};
 use crate::meaning::{Key, Reader};
-use crate::model::{Colours, Completeness, ExtrasBuilder, Player, Style, Text};
+use crate::model::{
+    Colours, Completeness, ExtrasBuilder, Player, RulesBuilder, Style, Text, listed_bots,
+};
 #[cfg(feature = "serve")]
 use crate::text::number;
 
@@ -19,6 +21,7 @@ const BOTTOM: &str = "bottom";
 const ID: &str = "id";
 const KIND: &str = "kind";
 const LOGIN: &str = "login";
+const PING: &str = "ping";
 const SCORE: &str = "score";
 const SKIN: &str = "skin";
 const TEAM: &str = "team";
@@ -37,14 +40,18 @@ pub(super) struct Lines {
     pub(super) players: Vec<Player>,
     /// The further fields of the players.
     extras: ExtrasBuilder,
-    /// The players among them that only watch and have slots of their own, as in QuakeWorld.
-    spectators: usize,
     pub(super) completeness: Completeness,
 }
 
 impl Lines {
-    /// Reads the lines of a status; an `infoResponse` has none.
-    pub(super) fn read(answer: &Answer, keys: &Reader<'_>, engine: &'static Engine) -> Self {
+    /// Reads the lines of a status; an `infoResponse` has none. Lines of QuakeWorld that describe
+    /// streams are added to the rules.
+    pub(super) fn read(
+        answer: &Answer,
+        keys: &Reader<'_>,
+        engine: &'static Engine,
+        rules: &mut RulesBuilder,
+    ) -> Self {
         let (known, style) = (keys.known, keys.style);
         let response = answer.response();
         let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
@@ -54,31 +61,41 @@ impl Lines {
             style,
             shows_bots: engine.bots_have_no_ping && known.has(const { Key::new("bots") }),
             extras: ExtrasBuilder::new(answer.raw(), style.charset, 0),
-            spectators: 0,
         };
+        let is_quake_world = answer.family() == Family::QuakeWorld;
         let completeness = answer.completeness_with(|line| {
-            let player = reader.player(line);
-            let is_player = player.is_some();
-            players.extend(player);
-            is_player
+            let Some(player) = reader.player(line) else {
+                if is_quake_world && let Some((key, stream)) = stream_pair(line) {
+                    rules.push(key, stream);
+                }
+                return false;
+            };
+            players.push(player);
+            true
         });
         let slots = known.get(const { Key::new("p") }).unwrap_or_default();
-        set_teams(&mut players, slots);
+        set_teams(&mut players, slots, engine.spectators);
         if let Some(bots) = keys.value(BOT_SLOTS) {
             set_bots(&mut players, slots, bots);
         }
         Self {
             players,
             extras: reader.extras,
-            spectators: reader.spectators,
             completeness,
         }
     }
 
-    /// The number of players, without spectators that have slots of their own.
-    pub(super) fn player_count(&self) -> Option<u32> {
-        let count = self.players.len().saturating_sub(self.spectators);
-        u32::try_from(count).ok()
+    /// The number of lines.
+    pub(super) fn count(&self) -> Option<u32> {
+        u32::try_from(self.players.len()).ok()
+    }
+
+    /// The number of players in QuakeWorld, where spectators have slots of their own, and of the
+    /// bots among them. Only lines of QuakeWorld mark bots.
+    pub(super) fn counts_without_spectators(&self) -> (Option<u32>, Option<u32>) {
+        let is_playing = |player: &&Player| player.spectator != Some(true);
+        let playing: Vec<&Player> = self.players.iter().filter(is_playing).collect();
+        (u32::try_from(playing.len()).ok(), listed_bots(playing))
     }
 
     /// The players with their further fields.
@@ -98,8 +115,6 @@ struct PlayerReader<'a> {
     shows_bots: bool,
     /// The further fields of the players so far.
     extras: ExtrasBuilder,
-    /// The number of spectators so far that have slots of their own.
-    spectators: usize,
 }
 
 impl<'a> PlayerReader<'a> {
@@ -109,7 +124,7 @@ impl<'a> PlayerReader<'a> {
         match self.answer.family() {
             Family::Quake3 => {
                 let fields = PlayerLine::parse(line)?;
-                Some(self.common_player(&fields, fields.name()))
+                Some(self.common_player(&fields, fields.name(), fields.ping()))
             }
             Family::Quake2 => {
                 let fields = Quake2Line::parse(line)?;
@@ -122,11 +137,19 @@ impl<'a> PlayerReader<'a> {
         }
     }
 
-    /// A player with the fields that all lines have, this name, and the further fields that were
-    /// pushed since the last player.
+    /// A player with the fields that all lines have, this name and this ping, and the further fields
+    /// that were pushed since the last player.
     #[inline]
-    fn common_player(&mut self, line: &PlayerLine<'a>, name: &[u8]) -> Player {
-        let (score, ping, team) = (line.score(), line.ping(), line.team());
+    fn common_player(&mut self, line: &PlayerLine<'a>, name: &[u8], ping: Option<i32>) -> Player {
+        let (engine, team) = (self.engine, line.team());
+        let spectator = engine.spectators.read(line.score(), team);
+        let score = line.score().filter(|score| Some(*score) != engine.no_score);
+        let ping = ping.filter(|ping| *ping >= 0 && Some(*ping) != engine.no_ping);
+        if ping.is_none()
+            && let Some(text) = line.ping_text()
+        {
+            self.push_extra(PING, text);
+        }
         if let Some(text) = line.team_text() {
             let is_name = team.is_none() && !text.is_empty();
             if is_name {
@@ -150,6 +173,7 @@ impl<'a> PlayerReader<'a> {
             ping,
             team,
             bot,
+            spectator,
             extra: self.extras.take_part(),
         }
     }
@@ -158,7 +182,8 @@ impl<'a> PlayerReader<'a> {
         if let Some(further) = fields.further {
             self.push_extra(ADDRESS, further.address);
         }
-        self.common_player(&PlayerLine::of_quake2(line, fields), fields.name)
+        let line = PlayerLine::of_quake2(line, fields);
+        self.common_player(&line, fields.name, line.ping())
     }
 
     fn quake_world_player(&mut self, line: &'a [u8], fields: &QuakeWorldLine<'a>) -> Player {
@@ -167,8 +192,10 @@ impl<'a> PlayerReader<'a> {
         self.push_extra(SKIN, fields.skin);
         self.push_extra(TOP, fields.top);
         self.push_extra(BOTTOM, fields.bottom);
+        let is_spectator = fields.is_spectator();
+        let is_marked_by_number = fields.is_marked_by_number();
         // The letter is pushed with the score, because it is not a number.
-        if fields.is_marked_by_number() {
+        if is_marked_by_number {
             self.push_extra(SCORE, fields.frags);
         }
         if let Some(login) = fields.login {
@@ -178,13 +205,17 @@ impl<'a> PlayerReader<'a> {
             self.push_extra(KIND, kind);
         }
         let line = PlayerLine::of_quake_world(line, fields);
-        let mut player = self.common_player(&line, fields.plain_name());
+        let ping = if is_marked_by_number {
+            line.ping().map(i32::saturating_abs)
+        } else {
+            line.ping()
+        };
+        let mut player = self.common_player(&line, fields.plain_name(), ping);
         player.bot = self.is_bot(fields);
-        if fields.is_spectator() {
-            self.spectators = self.spectators.saturating_add(1);
+        player.spectator = Some(is_spectator);
+        if is_spectator {
             // The number in place of the score only marks a spectator.
             player.score = None;
-            player.ping = player.ping.map(i32::saturating_abs);
         }
         player
     }
@@ -197,7 +228,7 @@ impl<'a> PlayerReader<'a> {
             _ => {}
         }
         let prefix = self.engine.bot_prefix?;
-        let has_prefix = fields.name.starts_with(prefix.as_bytes());
+        let has_prefix = fields.plain_name().starts_with(prefix.as_bytes());
         has_prefix.then_some(true)
     }
 
@@ -208,8 +239,8 @@ impl<'a> PlayerReader<'a> {
 }
 
 /// Sets the teams of players from the key `P`: a digit for each client slot in use, `-` for each
-/// free one (etlegacy, src/game/g_main.c).
-fn set_teams(players: &mut [Player], slots: &[u8]) {
+/// free one (etlegacy, src/game/g_main.c). A team can be that of spectators.
+fn set_teams(players: &mut [Player], slots: &[u8], spectators: SpectatorMark) {
     let teams = || slots.iter().filter(|slot| **slot != b'-');
     if teams().count() != players.len() || !teams().all(u8::is_ascii_digit) {
         return;
@@ -217,6 +248,9 @@ fn set_teams(players: &mut [Player], slots: &[u8]) {
     for (player, team) in players.iter_mut().zip(teams()) {
         let team = i32::from(team.wrapping_sub(b'0'));
         player.team.get_or_insert(team);
+        if player.spectator.is_none() {
+            player.spectator = spectators.read(player.score, player.team);
+        }
     }
 }
 
@@ -294,14 +328,6 @@ pub(super) fn write_quake_world_line(number: i64, player: &Player, wanted: Wante
     line.bytes
 }
 
-/// Whether a player has the marks of a spectator of QuakeWorld.
-#[cfg(feature = "serve")]
-pub(super) fn is_spectator(player: &Player) -> bool {
-    let text = player.extra.get(SCORE).map(|score| score.raw());
-    let has_mark = matches!(text, Some(SPECTATOR_LETTER | SPECTATOR_NUMBER));
-    has_mark || player.score == number::integer(SPECTATOR_NUMBER)
-}
-
 /// The name of a player's team, or its number.
 #[cfg(feature = "serve")]
 fn team_text(player: &Player) -> Vec<u8> {
@@ -323,10 +349,16 @@ struct MainFields {
 
 #[cfg(feature = "serve")]
 impl MainFields {
+    /// A ping that is not known, as servers write it (QW-Group/mvdsv, src/sv_main.c,
+    /// `SV_CalcPing`).
+    const NO_PING: i32 = 9999;
+
+    /// A player's ping is at least 1: clients take a player with 0 for a spectator
+    /// (QW-Group/ezquake-source, src/EX_browser_net.c).
     fn new(player: &Player, wanted: Wanted) -> Self {
-        let ping = player.ping.unwrap_or(0);
+        let ping = player.ping.unwrap_or(Self::NO_PING).max(1);
         let name = quake_text(player.name.as_ref());
-        if !is_spectator(player) {
+        if player.spectator != Some(true) {
             let mark = None;
             return Self { mark, ping, name };
         }

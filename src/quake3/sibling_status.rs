@@ -1,7 +1,7 @@
 //! The server's side of `status`: replies as servers of Quake 2 and QuakeWorld write them.
 
 use super::from_status::{put_rules, quake_world_pairs, quake2_pairs};
-use super::player_lines::{is_spectator, write_quake_world_line, write_quake2_line};
+use super::player_lines::{write_quake_world_line, write_quake2_line};
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
 use crate::model::{Player, ServerStatus};
@@ -136,7 +136,7 @@ fn lines(status: &ServerStatus, family: Family, wanted: Wanted) -> Vec<Vec<u8>> 
         return status.players.iter().map(write_quake2_line).collect();
     }
     let is_wanted = |player: &Player| {
-        let flag = if is_spectator(player) {
+        let flag = if player.spectator == Some(true) {
             Wanted::SPECTATORS
         } else {
             Wanted::PLAYERS

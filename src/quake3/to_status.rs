@@ -1,13 +1,16 @@
 //! Converts an answer into a [`ServerStatus`]. The engine's row has the meaning of each key.
 
 use super::answer::Answer;
-use super::engines::{BOT_SLOTS, Clients, Engine, Limit, MATCH_NUMBER, MATCH_WORDS, Match};
+use super::engines::{
+    BOT_SLOTS, Clients, Engine, Limit, MATCH_NUMBER, MATCH_TIME, MATCH_WORDS, Match,
+};
+use super::match_time::MatchTime;
 use super::names::GameNames;
 use super::player_lines::Lines;
 use super::teams::{read_qcstatus_type, read_teams};
 use super::wire::siblings::Family;
 use crate::meaning::{Field, Key, Known, Reader};
-use crate::model::{RulesBuilder, ServerStatus, Style, Text, ToStatus, listed_bots};
+use crate::model::{RulesBuilder, ServerStatus, Style, Text, ToStatus};
 use crate::options::Detail;
 use crate::text::number;
 
@@ -33,10 +36,9 @@ impl ToStatus for Answer {
         }
         let reply = Reply::new(self, &known);
         let keys = &reply.keys;
-        let lines = Lines::read(self, keys, reply.engine);
+        let lines = Lines::read(self, keys, reply.engine, &mut rules);
         let completeness = lines.completeness;
-        let player_count = reply.player_count(&lines);
-        let bot_count = reply.bot_count(player_count, &lines);
+        let (player_count, bot_count) = reply.counts(&lines);
         let players = match self.detail() {
             Detail::Short => None,
             Detail::Full => Some(lines.into_players(keys.style.colours)),
@@ -56,6 +58,10 @@ impl ToStatus for Answer {
             ..ServerStatus::default()
         };
         keys.fill(&mut status);
+        if let Some(time) = keys.value(MATCH_TIME).and_then(MatchTime::parse) {
+            status.time_limit = status.time_limit.or(Some(time.limit));
+            status.time_left = status.time_left.or_else(|| time.left());
+        }
         status.max_players = reply.max_players(&status);
         status.password = status.password.or_else(|| reply.password_left_out());
         status.score_limit = status.score_limit.or_else(|| reply.score_limit());
@@ -88,15 +94,23 @@ impl<'a> Reply<'a> {
         }
     }
 
+    /// The numbers of players and of bots.
+    fn counts(&self, lines: &Lines) -> (Option<u32>, Option<u32>) {
+        if self.answer.family() == Family::QuakeWorld {
+            let (players, marked_bots) = lines.counts_without_spectators();
+            return (players, self.bot_count(players).or(marked_bots));
+        }
+        let players = self.player_count(lines);
+        (players, self.bot_count(players))
+    }
+
     /// The number of players. The server's own number counts, else the number of lines.
     fn player_count(&self, lines: &Lines) -> Option<u32> {
-        // No key of Quake 2 and QuakeWorld counts the players.
-        if self.answer.family() != Family::Quake3 {
-            return lines.player_count();
-        }
-        match self.answer.detail() {
-            Detail::Short => self.player_count_of_info(),
-            Detail::Full => self.clients().or_else(|| lines.player_count()),
+        match (self.answer.family(), self.answer.detail()) {
+            (Family::Quake3, Detail::Short) => self.player_count_of_info(),
+            (Family::Quake3, Detail::Full) => self.clients().or_else(|| lines.count()),
+            // No key counts the players.
+            _ => lines.count(),
         }
     }
 
@@ -123,19 +137,14 @@ impl<'a> Reply<'a> {
         self.keys.known.get(CLIENTS).and_then(number::number)
     }
 
-    /// The server's own number of bots, or all players minus the people, or the slots or lines that
-    /// are marked as bots.
-    fn bot_count(&self, player_count: Option<u32>, lines: &Lines) -> Option<u32> {
+    /// The server's own number of bots, or all players minus the people, or the slots that are
+    /// marked as bots.
+    fn bot_count(&self, player_count: Option<u32>) -> Option<u32> {
         let counted = match self.keys.value(Field::BotCount) {
             None if self.has_no_bots() => Some(0),
             _ => self.keys.bot_count(player_count),
         };
-        let counted = counted.or_else(|| self.bots_in_slots());
-        // Only lines of QuakeWorld mark bots.
-        if counted.is_none() && self.answer.family() == Family::QuakeWorld {
-            return listed_bots(&lines.players);
-        }
-        counted
+        counted.or_else(|| self.bots_in_slots())
     }
 
     fn bots_in_slots(&self) -> Option<u32> {

@@ -36,6 +36,11 @@ pub(crate) fn number<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
     integer(text).and_then(|value| T::try_from(value).ok())
 }
 
+/// Parses a ping. A negative number means that it is not known.
+pub(crate) fn ping(text: &[u8]) -> Option<i32> {
+    number(text).filter(|ping| *ping >= 0)
+}
+
 /// A whole number, or the whole part of a fraction.
 pub(crate) fn whole(text: &[u8]) -> Option<i64> {
     integer(text).or_else(|| whole_part(text))

@@ -178,12 +178,13 @@ fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
     let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);
     let player_num = extra(PLAYER_NUM).and_then(number::number);
     let score = player.score.unwrap_or(0);
+    let team = player.team.filter(|_| player.spectator != Some(true));
     let nearest_score = if score < 0 { i32::MIN } else { i32::MAX };
     PlayerRecord {
         player_num: player_num.unwrap_or(position),
         ping: player.ping.unwrap_or(0),
         score: i32::try_from(score).unwrap_or(nearest_score),
-        stats_id: PlayerRecord::with_team(stats_id, player.team),
+        stats_id: PlayerRecord::with_team(stats_id, team),
         ..PlayerRecord::default()
     }
 }

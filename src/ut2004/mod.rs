@@ -152,6 +152,7 @@
 //! | `time_limit` | rule `TimeLimit`, in minutes; 0 means no limit | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
 //! | `score_limit` | rule `GoalScore` | the same |
 //! | `players` | without rows of team scores: `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID`; `extra` has the other fields and the pairs of Unreal II XMP | `Engine/GameInfo.uc`, `GetServerPlayers` |
+//! | `Player::spectator` | with a team's bit no; without one yes, if there are as many players with bits as `CurrentPlayers` | `Engine/GameInfo.uc`, `GetServerPlayers` |
 //! | `teams` | teams of players; name and score from [`PlayerRecord::pseudo_team`] | see there |
 //!
 //! One table, `src/ut2004/engines.rs`, has the keys and flags of each engine, and how its replies

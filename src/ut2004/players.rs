@@ -8,8 +8,14 @@ use super::wire::lists::{PLAYER_ID, PLAYER_NUM, PlayerRecord, STATS_ID};
 use crate::model::{Charset, Colours, ExtrasBuilder, Player, Team};
 use crate::text::number;
 
-/// The players of these records. `bytes`: the memory that texts share.
-pub(super) fn read_players(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
+/// The players of these records. `counted`: the number of players without spectators. `bytes`: the
+/// memory that texts share.
+pub(super) fn read_players(
+    bytes: &Bytes,
+    records: &[PlayerRecord<'_>],
+    counted: Option<u32>,
+) -> Vec<Player> {
+    let players_are_in_teams = are_in_teams(records, counted);
     // All players share the keys and the texts of their numbers.
     let mut texts = NumberTexts::with_room_for(records.len());
     let player_num_key = texts.put_key(PLAYER_NUM);
@@ -28,11 +34,14 @@ pub(super) fn read_players(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<P
             extras.push(text_in(&stats_id_key), text_in(stats_id));
         }
         push_pairs(record, &mut extras);
+        let team = record.team().map(i32::from);
+        let is_known = team.is_some() || players_are_in_teams;
         players.push(Player {
             name: record.name.shared(bytes),
             score: Some(i64::from(record.score)),
-            ping: Some(record.ping),
-            team: record.team().map(i32::from),
+            ping: Some(record.ping).filter(|ping| *ping >= 0),
+            team,
+            spectator: is_known.then_some(team.is_none()),
             extra: extras.take_part(),
             ..Player::default()
         });
@@ -40,6 +49,15 @@ pub(super) fn read_players(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<P
     let extra_fields = players.iter_mut().map(|player| &mut player.extra);
     extras.complete(extra_fields, Colours::None);
     players
+}
+
+/// Whether everyone who plays is in a team: then the others watch. In a match of teams only
+/// spectators have no team (`Deaod/UT2004`, `Engine/GameInfo.uc`, `GetServerPlayers`), but
+/// modifications add rows.
+fn are_in_teams(records: &[PlayerRecord<'_>], counted: Option<u32>) -> bool {
+    let in_teams = records.iter().filter(|record| record.team().is_some());
+    let in_teams = u32::try_from(in_teams.count()).ok();
+    counted != Some(0) && counted == in_teams
 }
 
 /// The numbers of players that have no field in the model, as texts in one buffer.

@@ -30,7 +30,9 @@ impl ToStatus for Answer {
         let teams = read_teams(&self.bytes, &records);
         records.retain(|record| record.pseudo_team().is_none());
         let players = if self.lists_players() {
-            Some(read_players(&self.bytes, &records))
+            let counted = info.as_ref().map(|info| info.current_players);
+            let counted = counted.and_then(|count| u32::try_from(count).ok());
+            Some(read_players(&self.bytes, &records, counted))
         } else {
             None
         };

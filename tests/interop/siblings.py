@@ -94,7 +94,7 @@ def join(kind, port, names):
 
 def raw_status(kind, port):
     """The reply to `status`, read with splits only; None without an answer."""
-    replies = ask(port, b"status\n" if kind == "quake2" else b"status 159\n")
+    replies = ask(port, b"status\n" if kind == "quake2" else b"status 255\n")
     head = MARK + (b"print\n" if kind == "quake2" else b"n")
     if not replies or not all(reply.startswith(head) for reply in replies):
         return None

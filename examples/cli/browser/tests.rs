@@ -189,7 +189,9 @@ fn every_screen_is_the_listed_one() {
     let mut bots = answer(caret("Bots"), "q3dm1", 2, 30);
     let mut bot = Player::new(caret("^2Sarge"));
     bot.bot = Some(true);
-    bots.answer.players = [bot, Player::new(caret("Ann"))].into();
+    let mut eve = Player::new(caret("Eve"));
+    eve.spectator = Some(true);
+    bots.answer.players = [bot, Player::new(caret("Ann")), eve].into();
     bots.answer.teams.clear();
     add(browser(vec![bots]), (80, 24), "\n");
     let new = || Browser::new("a test".to_owned(), BTreeSet::new(), now);

@@ -100,19 +100,22 @@ fn title(protocol: Protocol, about: &str, status: &ServerStatus) -> String {
     }
 }
 
-/// `4 of 16, bots 1, private slots 2`.
+/// `4 of 16, bots 1, spectators 2, private slots 2`.
 fn counts(status: &ServerStatus) -> String {
-    let bots = status
-        .bot_count
-        .map(|bots| format!(", bots {bots}"))
-        .unwrap_or_default();
-    let private = status
-        .private_slots
-        .map(|slots| format!(", private slots {slots}"))
-        .unwrap_or_default();
     let players = number_text(status.player_count);
     let slots = number_text(status.max_players);
-    format!("{players} of {slots}{bots}{private}")
+    let spectators = status.players.spectator_count();
+    let mut line = format!("{players} of {slots}");
+    for (label, count) in [
+        ("bots", status.bot_count),
+        ("spectators", spectators.filter(|count| *count > 0)),
+        ("private slots", status.private_slots),
+    ] {
+        if let Some(count) = count {
+            let _ = write!(line, ", {label} {count}");
+        }
+    }
+    line
 }
 
 fn team_line(team: &Team) -> String {
@@ -180,9 +183,13 @@ fn player_line(player: &Player) -> String {
         .team
         .map(|team| format!("  (team {team})"))
         .unwrap_or_default();
+    let spectator = match player.spectator {
+        Some(true) => "  (spectator)",
+        _ => "",
+    };
     let (score, ping) = (number(player.score), number(player.ping.map(i64::from)));
     format!(
-        "  {score:>7} {ping:>5}  {}{team}",
+        "  {score:>7} {ping:>5}  {}{team}{spectator}",
         paint(player.name.as_ref())
     )
 }

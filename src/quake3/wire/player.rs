@@ -3,7 +3,7 @@
 use nom::Parser;
 use nom::combinator::fail;
 
-use super::siblings::{Family, Quake2Line, QuakeWorldLine, is_stream};
+use super::siblings::{Family, Quake2Line, QuakeWorldLine, stream_pair};
 use crate::grammar::Parsed;
 use crate::text::{each, number, short_until, take_up_to};
 
@@ -142,8 +142,8 @@ impl<'a> PlayerLine<'a> {
         self.score
     }
 
-    /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark
-    /// spectators.
+    /// The score; the whole part of a fraction. Negative values are common; −9999 on Warsow and
+    /// QuakeWorld and −666 on DarkPlaces mean that there is none.
     pub fn score(self) -> Option<i64> {
         number::whole(self.score?)
     }
@@ -154,7 +154,7 @@ impl<'a> PlayerLine<'a> {
     }
 
     /// The ping in milliseconds. 0 for bots and for some lines that are not players, 999 while
-    /// connecting, −1 on some Call of Duty servers.
+    /// connecting; −1 on some Call of Duty servers and 9999 on QuakeWorld and FTE if it is unknown.
     pub fn ping(self) -> Option<i32> {
         number::number(self.ping?)
     }
@@ -274,7 +274,7 @@ pub(super) fn line(text: &[u8]) -> Parsed<'_, &[u8]> {
 /// Whether a line that is not a player's can be in an undamaged reply: a stream of QTV, or a line
 /// without text.
 pub(crate) fn is_other_line(family: Family, line: &[u8]) -> bool {
-    is_blank(line) || (family == Family::QuakeWorld && is_stream(line))
+    is_blank(line) || (family == Family::QuakeWorld && stream_pair(line).is_some())
 }
 
 /// Whether a line holds only what tools and servers leave at the end.

@@ -10,7 +10,7 @@ use nom::sequence::{delimited, preceded, terminated};
 use super::infostring::InfoString;
 use super::line::{self, Marked, until};
 use super::player::{self, PlayerLine, is_blank, is_blank_byte};
-use super::siblings::{Family, is_stream};
+use super::siblings::{Family, stream_pair};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed, expect};
 use crate::limits::Limits;
@@ -354,7 +354,8 @@ fn word(text: &[u8]) -> Parsed<'_, Word> {
 
 /// Whether a line is a player's or, in QuakeWorld, that of a stream.
 fn is_whole_line(family: Family, line: &[u8]) -> bool {
-    PlayerLine::is_one(family, line) || (family == Family::QuakeWorld && is_stream(line))
+    PlayerLine::is_one(family, line)
+        || (family == Family::QuakeWorld && stream_pair(line).is_some())
 }
 
 /// The bytes around an infostring, which decide which bytes at its end are padding.

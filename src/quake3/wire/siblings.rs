@@ -2,12 +2,13 @@
 //! Quake 3's packets.
 
 use nom::Parser;
-use nom::bytes::complete::{tag, take_till, take_till1, take_while};
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take, take_till, take_till1, take_while};
 use nom::combinator::{eof, opt, recognize};
+use nom::multi::many0_count;
 use nom::sequence::{delimited, preceded, terminated};
 
 use crate::grammar::{GrammarError, Parsed};
-#[cfg(feature = "serve")]
 use crate::text::number;
 
 /// The family of a reply, by the word that it begins with.
@@ -65,15 +66,8 @@ impl Wanted {
         flags: Self::INFO | Self::PLAYERS,
     };
 
-    /// The parts that this crate's client requests, as ezQuake does.
-    pub(crate) const OF_CLIENTS: Self = Self {
-        flags: Self::INFO
-            | Self::PLAYERS
-            | Self::SPECTATORS
-            | Self::SPECTATORS_AS_LETTER
-            | Self::TEAMS
-            | Self::KINDS,
-    };
+    /// The parts that this crate's client requests: all.
+    pub(crate) const OF_CLIENTS: Self = Self { flags: 0xFF };
 
     /// The parts of the flags in a request.
     pub(crate) fn parse(flags: &[u8]) -> Self {
@@ -148,9 +142,11 @@ pub struct QuakeWorldLine<'a> {
     pub frags: &'a [u8],
     /// Minutes since the player joined.
     pub minutes: &'a [u8],
-    /// The ping in milliseconds; negative for a spectator whose frags are −9999.
+    /// The ping in milliseconds; negative or 0 for a spectator whose frags are −9999, 9999 if it is
+    /// unknown.
     pub ping: &'a [u8],
-    /// The name. That of a spectator whose frags are −9999 begins with `\s\`.
+    /// The name. That of a spectator whose frags are −9999 begins with `\s\`, on old servers it
+    /// ends with `(s)`.
     pub name: &'a [u8],
     /// The skin.
     pub skin: &'a [u8],
@@ -158,7 +154,7 @@ pub struct QuakeWorldLine<'a> {
     pub top: &'a [u8],
     /// The colour of the trousers, 0 to 16.
     pub bottom: &'a [u8],
-    /// The team, if the request asks for it.
+    /// The team, if the request asks for it. One with a quote has FTE's escapes: `a\"b`.
     pub team: Option<&'a [u8]>,
     /// The country of the login, if the request asks for it; `none` for an unknown country. `None`
     /// for a player without a login (QW-Group/mvdsv, src/sv_main.c).
@@ -167,11 +163,13 @@ pub struct QuakeWorldLine<'a> {
     pub kind: Option<&'a [u8]>,
 }
 
-/// The marks of a spectator: a letter in place of the score, or a number in place of the score with
-/// a prefix of the name.
+/// The marks of a spectator: a letter in place of the score; or a number there, the ping negated,
+/// and a prefix or, on old servers, a suffix of the name (QW-Group/mvdsv, src/sv_main.c,
+/// `SVC_Status`; QW-Group/ezquake-source, src/EX_browser_net.c).
 pub(crate) const SPECTATOR_LETTER: &[u8] = b"S";
 pub(crate) const SPECTATOR_NUMBER: &[u8] = b"-9999";
 pub(crate) const SPECTATOR_PREFIX: &[u8] = br"\s\";
+const SPECTATOR_SUFFIX: &[u8] = b"(s)";
 
 impl<'a> QuakeWorldLine<'a> {
     /// Reads a line without its line feed; `None` for any other line.
@@ -186,19 +184,22 @@ impl<'a> QuakeWorldLine<'a> {
 
     /// Whether the line is that of a spectator without `S` as the score.
     pub(crate) fn is_marked_by_number(&self) -> bool {
-        self.frags == SPECTATOR_NUMBER && self.name.starts_with(SPECTATOR_PREFIX)
+        let is_negated = |ping: i64| ping <= 0;
+        self.frags == SPECTATOR_NUMBER && number::integer(self.ping).is_some_and(is_negated)
     }
 
     /// The name without the mark of a spectator.
     pub(crate) fn plain_name(&self) -> &'a [u8] {
-        match self.name.strip_prefix(SPECTATOR_PREFIX) {
-            Some(plain) if self.is_spectator() => plain,
-            _ => self.name,
+        if !self.is_marked_by_number() {
+            return self.name;
         }
+        let without_prefix = self.name.strip_prefix(SPECTATOR_PREFIX);
+        let plain = without_prefix.or_else(|| self.name.strip_suffix(SPECTATOR_SUFFIX));
+        plain.unwrap_or(self.name)
     }
 }
 
-/// `quake-world-line = word SP word SP word SP word SP quoted SP quoted SP word SP word *3( SP quoted ) tail`:
+/// `quake-world-line = word SP word SP word SP word SP quoted SP quoted SP word SP word *3( SP ( quoted / escaped ) ) tail`:
 /// id, frags, minutes, ping, name, skin, two colours; then team, login and kind (QW-Group/mvdsv,
 /// src/sv_main.c, `SVC_Status`). Which of the three are there depends on the request; a kind is `b`
 /// or `h`.
@@ -215,7 +216,7 @@ fn quake_world_line(line: &[u8]) -> Parsed<'_, QuakeWorldLine<'_>> {
         after_space(word),
         after_space(word),
     );
-    let further = || opt(after_space(quoted));
+    let further = || opt(after_space(alt((quoted, escaped))));
     let fields = (numbers, looks, further(), further(), further());
     let (rest, fields) = terminated(fields, tail).parse(line)?;
     let (numbers, looks, team, after_team, last) = fields;
@@ -245,23 +246,25 @@ fn quake_world_line(line: &[u8]) -> Parsed<'_, QuakeWorldLine<'_>> {
     Ok((rest, line))
 }
 
-/// Whether a line of QuakeWorld describes a stream of QTV and not a player. Requests with flag 32
-/// ask for such lines.
-pub(crate) fn is_stream(line: &[u8]) -> bool {
-    stream(line).is_ok()
+/// The word that the line of a stream begins with, and the key of the stream among the rules.
+const STREAM: &str = "qtv";
+
+/// The word and the fields of a line of QuakeWorld that describes a stream of QTV and not a player.
+pub(crate) fn stream_pair(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    stream(line).ok().map(|(_, pair)| pair)
 }
 
 /// `stream = "qtv" SP word SP quoted SP quoted SP word tail`: number, title, address and the number
 /// of viewers. The address is empty without a proxy of its own (QW-Group/mvdsv,
 /// src/sv_demo_qtv.c, `QTV_Streams_List`).
-fn stream(line: &[u8]) -> Parsed<'_, &[u8]> {
-    let fields = (
-        after_space(word),
+fn stream(line: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
+    let fields = recognize((
+        word,
         after_space(quoted),
         after_space(quoted),
         after_space(word),
-    );
-    recognize((tag("qtv"), fields, tail)).parse(line)
+    ));
+    terminated((tag(STREAM), preceded(tag(" "), fields)), tail).parse(line)
 }
 
 /// `word = 1*( %x21 / %x23-5B / %x5D-FF )`: a number, or `S`. A backslash before the name makes a
@@ -273,6 +276,15 @@ fn word(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// `quoted = DQUOTE *( %x00-21 / %x23-FF ) DQUOTE`
 fn quoted(input: &[u8]) -> Parsed<'_, &[u8]> {
     delimited(tag("\""), take_till(|byte| byte == b'"'), tag("\"")).parse(input)
+}
+
+/// `escaped = "\" DQUOTE *( "\" OCTET / %x00-21 / %x23-5B / %x5D-FF ) DQUOTE`: a text that holds a
+/// quote, as FTE writes it (fte-team/fteqw, engine/common/common.c, `COM_QuotedString`).
+fn escaped(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let plain = take_till1(|byte| matches!(byte, b'"' | b'\\'));
+    let escape = preceded(tag("\\"), take(1_usize));
+    let text = recognize(many0_count(alt((plain, escape))));
+    delimited(tag("\\\""), text, tag("\"")).parse(input)
 }
 
 /// A production after one space.
@@ -354,15 +366,15 @@ mod tests {
             &br#"qtv 1 "Finals" "2@qtv.example.org:28000" 12"#[..],
             br#"qtv 1 "" "" 0"#,
         ] {
-            assert!(is_stream(line));
+            assert!(stream_pair(line).is_some());
             assert_eq!(QuakeWorldLine::parse(line), None);
             let last_word = line.iter().rposition(|&byte| byte == b' ').unwrap() + 1;
             for cut in 0..line.len() {
                 let text = line.get(..cut).unwrap();
-                assert_eq!(is_stream(text), cut > last_word, "cut at {cut}");
+                assert_eq!(stream_pair(text).is_some(), cut > last_word, "cut at {cut}");
             }
         }
-        assert!(!is_stream(br#"7 12 5 26 "Ann" "base" 13 4"#));
+        assert_eq!(stream_pair(br#"7 12 5 26 "Ann" "base" 13 4"#), None);
     }
 
     #[test]
@@ -387,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn spectators_have_two_forms() {
+    fn spectators_have_three_forms() {
         let marked = QuakeWorldLine::parse(br#"7 S 5 26 "Ann" "" 0 0"#).unwrap();
         let negative = QuakeWorldLine::parse(br#"7 -9999 5 -26 "\s\Ann" "" 0 0"#).unwrap();
         assert!(marked.is_spectator() && negative.is_spectator());
@@ -395,10 +407,15 @@ mod tests {
             (marked.plain_name(), negative.plain_name()),
             (&b"Ann"[..], &b"Ann"[..])
         );
-        let player = QuakeWorldLine::parse(br#"7 1 5 26 "\s\Ann" "" 0 0"#).unwrap();
-        assert_eq!(
-            (player.is_spectator(), player.plain_name()),
-            (false, &br"\s\Ann"[..])
-        );
+        let old = QuakeWorldLine::parse(br#"3 -9999 7 -33 "Spec(s)" "" 4 4"#).unwrap();
+        assert!(old.is_spectator());
+        assert_eq!(old.plain_name(), b"Spec");
+        for (line, name) in [
+            (&br#"7 1 5 26 "\s\Ann" "" 0 0"#[..], &br"\s\Ann"[..]),
+            (br#"7 -9999 5 26 "Ann(s)" "" 0 0"#, b"Ann(s)"),
+        ] {
+            let player = QuakeWorldLine::parse(line).unwrap();
+            assert_eq!((player.is_spectator(), player.plain_name()), (false, name));
+        }
     }
 }

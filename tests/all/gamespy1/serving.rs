@@ -508,6 +508,22 @@ fn mutators_and_the_marks_of_bots_are_written_as_the_unreal_engine_does() {
     assert!(text.contains(players), "{text}");
 }
 
+/// `MenuName` of UT99's Engine/Spectator.uc, which its query server sends as the model.
+#[test]
+fn a_spectator_has_the_model_of_one() {
+    let mut status = ServerStatus::default();
+    let (mut ann, mut eve) = (Player::new("Ann"), Player::new("Eve"));
+    ann.extra.push("mesh", "Male Soldier");
+    eve.spectator = Some(true);
+    status.players = [ann, eve].into();
+    let (_, read) = served(&status);
+    let watching = read.players.iter().map(|player| player.spectator);
+    assert!(
+        watching.eq([None, Some(true)]),
+        "another model can be a translation"
+    );
+}
+
 #[test]
 fn a_repeated_command_is_answered_once() {
     let service = Service::from(Protocol::GameSpy1).with_echo();

@@ -505,6 +505,92 @@ fn a_server_of_enemy_territory_has_one_game() {
     }
 }
 
+/// Warsow/qfusion, source/server/game/g_frame.cpp, `G_UpdateServerInfo`.
+#[test]
+fn a_match_of_warsow_has_a_limit_and_the_time_that_is_left() {
+    let times = |time: &str| {
+        let info = format!(r"\gamename\Warsow\g_match_time\{time}\clients\0");
+        let status = read(format!("statusResponse\n{info}\n").as_bytes());
+        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs());
+        (seconds(status.time_limit), seconds(status.time_left))
+    };
+    assert_eq!(times("12:34 / 20:00"), (Some(1200), Some(446)));
+    assert_eq!(times("20:30 / 20:00 overtime"), (Some(1200), None));
+    assert_eq!(times("17:13"), (Some(0), None));
+    assert_eq!(times("Warmup"), (None, None));
+}
+
+/// By the score in DarkPlaces (xonotic/darkplaces, netconn.c), by the team in Warsow (Warsow/qfusion,
+/// source/common/facilities/gs_public.h), Soldier of Fortune II (ensiform/SOF2MPSDK,
+/// code/game/q_shared.h), Enemy Territory (etfdevs/ETe, src/game/bg_public.h, g_main.c), Unvanquished
+/// (src/sgame/sg_main.cpp) and Tremulous (GrangerHub/tremulous, src/game/g_main.c).
+#[test]
+fn spectators_are_known_by_their_score_or_team() {
+    for (info, lines) in [
+        (
+            r"\gamename\Xonotic\modname\data\protocol\3\qcstatus\ctf:0.8.6::score!!",
+            ["-666 40 0", "12 50 1"],
+        ),
+        (
+            r"\gamename\Nexuiz\qcstatus\dm:2.5.2::score!!",
+            ["-666 40", "12 50"],
+        ),
+        (r"\version\SOF2MP GOLD V1.03", ["0 40 3", "12 50 1"]),
+        (r"\version\ET Legacy v2.82\P\--3-1", ["0 40", "12 50"]),
+        (r"\version\Unvanquished 0.56.2\P\02-", ["0 40", "12 50"]),
+        (r"\version\tremulous 1.2.0\P\-01", ["0 40", "12 50"]),
+    ] {
+        let [watching, playing] = lines;
+        let text = format!("statusResponse\n{info}\n{watching} \"Eve\"\n{playing} \"Ann\"\n");
+        let players = read(text.as_bytes()).players;
+        let found: Vec<_> = players.iter().map(|player| player.spectator).collect();
+        assert_eq!(found, [Some(true), Some(false)], "{info}");
+    }
+    // Neither a score nor a number of a team marks a spectator elsewhere.
+    let status = read(b"statusResponse\n\\version\\ioq3 1.36\n-666 40 \"Ann\"\n");
+    assert_eq!(
+        (status.players[0].score, status.players[0].spectator),
+        (Some(-666), None)
+    );
+}
+
+/// −9999 of Warsow (Warsow/qfusion, source/common/facilities/gs_public.h, `STAT_NOTSET`), also of a
+/// player in a team (captured); −666 of DarkPlaces; a ping of −1 on Call of Duty (captured) and of 9999
+/// on FTE (fte-team/fteqw, engine/server/sv_main.c, `SV_CalcPing`).
+#[test]
+fn numbers_for_none_are_none_and_not_lost() {
+    let first = |info: &str, line: &str| {
+        let text = format!("statusResponse\n{info}\n{line}\n");
+        read(text.as_bytes()).players[0].clone()
+    };
+    let eve = first(r"\gamename\Warsow", r#"-9999 26 "Eve" 3"#);
+    assert_eq!(
+        (eve.score, eve.ping, eve.spectator),
+        (None, Some(26), Some(false))
+    );
+    assert_eq!(eve.extra.get("score").unwrap(), "-9999");
+    let eve = first(r"\gamename\Nexuiz\qcstatus\dm", r#"-666 26 "Eve""#);
+    assert_eq!(eve.score, None);
+    assert_eq!(eve.extra.get("score").unwrap(), "-666");
+    for (info, ping) in [
+        (r"\gamename\Call of Duty 4\shortversion\1.7", "-1"),
+        (r"\gamename\FTE-Quake\protocol\3wnd", "9999"),
+    ] {
+        let eve = first(info, &format!(r#"5 {ping} "Eve""#));
+        assert_eq!((eve.score, eve.ping), (Some(5), None));
+        assert_eq!(eve.extra.get("ping").unwrap(), ping);
+    }
+    // A connecting player, and one on the other engines.
+    assert_eq!(
+        first(r"\gamename\FTE-Quake\protocol\3wnd", r#"5 999 "Eve""#).ping,
+        Some(999)
+    );
+    assert_eq!(
+        first(r"\version\ioq3 1.36", r#"-9999 9999 "Eve""#).score,
+        Some(-9999)
+    );
+}
+
 /// Unvanquished/Unvanquished, src/sgame/sg_main.cpp: `P` has the team of each slot, `B` the skill
 /// of each bot or `G`; older servers write `b`.
 #[test]

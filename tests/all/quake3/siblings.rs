@@ -142,6 +142,7 @@ fn a_recorded_status_of_quake_world_has_a_spectator_who_is_no_player() {
     assert_eq!(players[2].name.plain(), "Bob of Oz");
     assert_eq!(players[3].name.plain(), "[clan] 09");
     assert_eq!(players[4].extra.get("score").unwrap().plain(), "S");
+    assert_eq!(status.players.spectator_count(), Some(1));
     assert_eq!(status.bot_count, Some(0));
 }
 
@@ -222,7 +223,7 @@ fn a_status_of_quake_world_is_read() {
     );
 }
 
-/// Lines of MVDSV's `QTV_Streams_List`, which requests with flag 32 get.
+/// Lines of MVDSV's `QTV_Streams_List`, for which flag 32 asks.
 #[test]
 fn streams_of_qtv_are_neither_players_nor_damage() {
     let lines = "qtv 1 \"Finals\" \"2@qtv.example.org:28000\" 12\nqtv 2 \"\" \"\" 0\n\0";
@@ -233,6 +234,11 @@ fn streams_of_qtv_are_neither_players_nor_damage() {
     assert_eq!(
         (status.players.len(), status.completeness.is_complete()),
         (3, true)
+    );
+    let streams: Vec<_> = status.rules.get_all("qtv").collect();
+    assert_eq!(
+        streams,
+        [r#"1 "Finals" "2@qtv.example.org:28000" 12"#, r#"2 "" "" 0"#]
     );
     let response = Response::parse(&datagram, &Limits::default()).unwrap();
     assert_eq!(response.problems().next(), None);
@@ -276,12 +282,14 @@ fn text_before_a_status_of_quake_2_is_skipped() {
     assert!(Response::parse(refusal, &Limits::default()).is_err());
 }
 
-/// Of the format strings of MVDSV, without and with flag 8.
+/// Of the format strings of MVDSV, without and with flag 8 (src/sv_main.c, `SVC_Status`), and of old
+/// servers (QW-Group/ezquake-source, src/EX_browser_net.c).
 #[test]
 fn a_spectator_has_no_score() {
     for (line, mark) in [
         (r#"2 -9999 5 -40 "\s\Eve" "" 0 0"#, "-9999"),
         (r#"2 S 5 40 "Eve" "" 0 0"#, "S"),
+        (r#"2 -9999 5 -40 "Eve(s)" "" 0 0"#, "-9999"),
     ] {
         let text = format!("n\\map\\dm6\n1 15 5 30 \"Ann\" \"\" 4 13\n{line}\n\0");
         let datagram = [b"\xff\xff\xff\xff", text.as_bytes()].concat();
@@ -292,6 +300,8 @@ fn a_spectator_has_no_score() {
             (eve.name.plain(), eve.score, eve.ping),
             ("Eve".into(), None, Some(40))
         );
+        let watching = status.players.iter().map(|player| player.spectator);
+        assert!(watching.eq([Some(false), Some(true)]));
         assert_eq!(eve.extra.get("score").unwrap().plain(), mark);
     }
 }
@@ -336,6 +346,48 @@ fn bots_of_fte_have_a_mark_in_their_names() {
     );
 }
 
+/// Without flag 8, FTE writes both marks (fte-team/fteqw, engine/server/sv_main.c, `SVC_Status`). A
+/// bot that watches is none of the players.
+#[test]
+fn a_bot_of_fte_can_watch() {
+    let datagram =
+        b"\xff\xff\xff\xffn\\*version\\FTE 1.05\n1 -9999 1 0 \"\\s\\BOT:Ann\" \"\" 0 0\n\0";
+    let status = answer(&[datagram]).to_status();
+    let ann = &status.players[0];
+    assert_eq!(ann.name.plain(), "BOT:Ann");
+    assert_eq!((ann.bot, ann.spectator), (Some(true), Some(true)));
+    assert_eq!((status.player_count, status.bot_count), (Some(0), None));
+}
+
+/// fte-team/fteqw, engine/common/common.c, `COM_QuotedString`.
+#[test]
+fn a_team_of_fte_with_a_quote_keeps_its_player() {
+    let datagram = b"\xff\xff\xff\xffn\\*version\\FTE 1.05\n\
+        1 5 1 30 \"Ann\" \"\" 0 0 \\\"a\\\"b\" \"\"\n2 6 1 40 \"Bob\" \"\" 0 0 \"red\" \"\"\n\0";
+    let answer = answer(&[datagram]);
+    assert!(answer.completeness().is_complete());
+    let players = answer.to_status().players;
+    let teams = players.iter().map(|player| player.extra.get("team"));
+    assert!(teams.eq([Some(r#"a\"b"#.into()), Some("red".into())]));
+}
+
+/// `SV_CalcPing` of MVDSV (src/sv_main.c) and of FTE (engine/server/sv_main.c), without and with
+/// flag 8.
+#[test]
+fn a_ping_without_frames_is_none() {
+    for line in [
+        r#"1 5 1 9999 "Ann" "" 0 0"#,
+        r#"1 -9999 1 -9999 "\s\Ann" "" 0 0"#,
+        r#"1 S 1 9999 "Ann" "" 0 0"#,
+    ] {
+        let datagram = format!("n\\*version\\MVDSV 1.20\n{line}\n\0");
+        let datagram = [b"\xff\xff\xff\xff", datagram.as_bytes()].concat();
+        let ann = &answer(&[&datagram]).to_status().players[0];
+        assert_eq!(ann.ping, None, "{line}");
+        assert!(ann.extra.get("ping").is_some(), "{line}");
+    }
+}
+
 #[test]
 fn further_fields_are_in_the_character_set_of_names() {
     let datagram =
@@ -375,7 +427,7 @@ fn replies_encode_to_the_same_bytes() {
 #[test]
 fn requests_of_each_dialect() {
     assert_eq!(sent(Dialect::Quake2), b"\xff\xff\xff\xffstatus\n");
-    assert_eq!(sent(Dialect::QuakeWorld), b"\xff\xff\xff\xffstatus 159\n");
+    assert_eq!(sent(Dialect::QuakeWorld), b"\xff\xff\xff\xffstatus 255\n");
     for dialect in [Dialect::Quake2, Dialect::QuakeWorld] {
         let request = sent(dialect);
         let read = Request::parse(&request).unwrap();
@@ -691,15 +743,16 @@ fn flags_choose_the_parts_of_a_status() {
 #[test]
 fn flags_choose_the_players_and_their_fields() {
     let mut status = status(0);
-    let player = |name: &str, score: &str, bot| {
+    let player = |name: &str, is_spectator| {
         let mut player = Player::new(name);
-        (player.ping, player.bot) = (Some(20), bot);
-        for (key, value) in [("score", score), ("team", "red"), ("login", "ann")] {
+        (player.ping, player.bot) = (Some(20), Some(is_spectator));
+        player.spectator = Some(is_spectator);
+        for (key, value) in [("team", "red"), ("login", "ann")] {
             player.extra.push(key, value);
         }
         player
     };
-    status.players = [player("A", "", Some(false)), player("W", "S", Some(true))].into();
+    status.players = [player("A", false), player("W", true)].into();
     let lines = |flags: u32| {
         let flags = flags.to_string();
         let mut request = Vec::new();
@@ -725,6 +778,23 @@ fn flags_choose_the_players_and_their_fields() {
     ] {
         assert_eq!(lines(flags), expected, "{flags}");
     }
+}
+
+/// A client takes a player whose ping is not above 0 for a spectator (QW-Group/ezquake-source,
+/// src/EX_browser_net.c).
+#[test]
+fn the_ping_of_a_player_is_never_that_of_a_spectator() {
+    let mut status = status(2);
+    (status.players[0].ping, status.players[1].ping) = (None, Some(0));
+    let replies = replies(
+        &Service::new(Format::QuakeWorld),
+        &sent(Dialect::QuakeWorld),
+        &status,
+    );
+    let answer = Answer::from_datagrams(replies, &Limits::default()).unwrap();
+    let pings: Vec<_> = answer.players().map(|line| line.ping()).collect();
+    assert_eq!(pings, [Some(9999), Some(1)]);
+    assert_eq!(answer.to_status().players[0].ping, None);
 }
 
 /// Clients recognise a status by the first `\` (QW-Group/ezquake-source, src/EX_browser_net.c;
@@ -861,7 +931,7 @@ fn a_served_status_with_long_names_is_complete_for_our_client() {
     status.name = Some("Srv".into());
     status.players = (0..30).map(|_| Player::new("long ".repeat(60))).collect();
     let request = Request::new(Command::Status {
-        flags: Some(b"159"),
+        flags: Some(b"255"),
     });
     let service = Service::new(Format::QuakeWorld).with_max_reply(16_000);
     let replies = quake3::respond(&request, &status, &service, &requester());

@@ -276,6 +276,28 @@ fn rows_of_team_scores_are_not_counted() {
 
 /// 3SPN's Team_GameBase.uc (line 4260) adds the rows `Red Team` and `Blue Team`, WS3SPN `Red` and
 /// `Blue`, UTComp `Red Team Score`: number, ping and stats id are 0.
+/// `GetServerPlayers` of `Deaod/UT2004`, `Engine/GameInfo.uc`: spectators have no bit of a team, and
+/// the info does not count them. A modification may list a bot like this.
+#[test]
+fn in_a_match_of_teams_those_without_a_team_watch() {
+    const RED: u32 = 1 << 29;
+    const BLUE: u32 = 1 << 30;
+    let watching = |count: i32, teams: [u32; 3]| {
+        let list = [
+            (1, "Ann", teams[0]),
+            (2, "Bob", teams[1]),
+            (3, "Eve", teams[2]),
+        ];
+        let answer = Answer::from_datagrams([info(count), named(list)], &Limits::default());
+        let players = answer.unwrap().to_status().players;
+        [0, 1, 2].map(|row| players[row].spectator)
+    };
+    let (plays, watches) = (Some(false), Some(true));
+    assert_eq!(watching(2, [RED, BLUE, 0]), [plays, plays, watches]);
+    assert_eq!(watching(3, [RED, BLUE, 0]), [plays, plays, None]);
+    assert_eq!(watching(0, [0; 3]), [None; 3]);
+}
+
 #[test]
 fn rows_of_team_scores_are_teams_and_no_players() {
     for names in [

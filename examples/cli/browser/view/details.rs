@@ -125,6 +125,12 @@ fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 8] {
         .bot_count
         .map(|bots| format!(", {bots} of them bots"))
         .unwrap_or_default();
+    let spectators = status
+        .players
+        .spectator_count()
+        .filter(|count| *count > 0)
+        .map(|count| format!(", {}", counted(count.into(), "spectator")))
+        .unwrap_or_default();
     let private = status
         .private_slots
         .map(|slots| format!(", {slots} slots private"))
@@ -145,7 +151,7 @@ fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 8] {
         (
             "players",
             Some(format!(
-                "{} of {}{bots}{private}",
+                "{} of {}{bots}{spectators}{private}",
                 count(status.player_count),
                 count(status.max_players)
             )),
@@ -204,15 +210,16 @@ fn players(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<
             String::new()
         };
         let start = format!("{score:>6} {ping:>5}{team}  ");
-        let bot = if player.bot == Some(true) {
-            " (bot)"
-        } else {
-            ""
+        let mark = match (player.bot, player.spectator) {
+            (Some(true), Some(true)) => " (bot, spectator)",
+            (Some(true), _) => " (bot)",
+            (_, Some(true)) => " (spectator)",
+            _ => "",
         };
-        let room = columns.saturating_sub(start.len() + bot.len());
+        let room = columns.saturating_sub(start.len() + mark.len());
         let mut spans = vec![Span::raw(start)];
         spans.extend(painted(&player.name, room, depth));
-        spans.push(Span::styled(bot, DIM));
+        spans.push(Span::styled(mark, DIM));
         lines.push(Line::from(spans));
     }
 }
