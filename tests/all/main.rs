@@ -10,6 +10,7 @@
 use kit as common;
 
 mod blocking;
+mod captures;
 mod clock;
 mod counters;
 mod every_protocol;

@@ -148,18 +148,6 @@ fn minecraft_servers_with_keys_and_marks_of_their_own() {
 }
 
 #[test]
-fn every_cut_of_a_minecraft_reply_is_incomplete_and_keeps_its_name() {
-    for (text, name) in [(ADAMANT, "Adamant Srv"), (MINESTOM, "A Minestom Server")] {
-        let whole = bytes(text);
-        for cut in 60..whole.len() {
-            let answer = decode([whole[..cut].to_vec()]).unwrap();
-            assert!(!answer.completeness().is_complete(), "{cut}");
-            assert_eq!(shown(&answer.to_status().name), name, "{cut}");
-        }
-    }
-}
-
-#[test]
 fn recorded_minecraft_servers() {
     let nukkit = status(POWER_NUKKIT_X);
     assert_eq!(shown(&nukkit.mod_name), "PowerNukkitX 2.0.0 (git-2037c98)");

@@ -1,14 +1,11 @@
 //! Minecraft's answers, and titles and names that can damage them.
 
-use bytes::Bytes;
 use queryport::gamespy4::minecraft::{STYLE, plugins};
 use queryport::gamespy4::{Answer, Form, StatusQuery};
 use queryport::model::TextRef;
 use queryport::session::{Conversation, Verdict};
 use queryport::{Dialect, QueryOptions, ServerStatus, ToStatus};
 
-use crate::common::captures::{Case, some_cases};
-use crate::common::twist::cuts;
 use crate::gamespy4::decode;
 
 const KEYS: &[u8] = b"gametype\0SMP\0game_id\0MINECRAFT\0version\x001.21\0plugins\0\0map\0world\0\
@@ -303,27 +300,6 @@ fn the_pairs_of_a_basic_reply_are_in_the_order_of_the_wire() {
         pairs.join(" "),
         "hostname=Srv gametype=SMP map=world numplayers=+2 maxplayers=20 hostport=25565 hostip=127.0.0.1"
     );
-}
-
-#[test]
-fn a_cut_basic_reply_is_rejected() {
-    let is_basic = |case: &Case| {
-        let answer = decode([case.packets[0].clone()]).unwrap();
-        answer.form() == Form::MinecraftBasic
-    };
-    for case in some_cases("gamespy4", is_basic) {
-        let packet = &case.packets[0];
-        for cut in cuts(packet) {
-            assert!(
-                basic(cut.to_vec()).is_none(),
-                "{} cut at {}",
-                case.name,
-                cut.len()
-            );
-            let cut = decode([Bytes::copy_from_slice(cut)]);
-            assert!(cut.is_err() || !cut.unwrap().completeness().is_complete());
-        }
-    }
 }
 
 #[test]

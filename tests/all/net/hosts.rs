@@ -10,7 +10,7 @@ use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Timing};
 
 use super::faults::{alone, open_descriptors, runtime};
-use super::parity::in_namespace;
+use super::namespace::in_namespace;
 
 const SECOND: Duration = Duration::from_secs(1);
 

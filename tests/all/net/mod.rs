@@ -5,9 +5,11 @@ mod faults;
 mod gamespy1;
 #[cfg(target_os = "linux")]
 mod hosts;
+#[cfg(target_os = "linux")]
+mod icmp;
 mod lan;
 mod late_replies;
-#[cfg(target_os = "linux")]
+mod namespace;
 mod parity;
 mod quake3;
 mod scan;

@@ -101,24 +101,6 @@ fn alien_arena_quotes_an_address_after_the_name() {
     );
 }
 
-#[test]
-fn a_cut_status_of_quake_2_is_incomplete() {
-    let info_end = QUAKE2.iter().position(|&byte| byte == b'1').unwrap();
-    assert!(info_end > 0);
-    for (cut, _) in QUAKE2.iter().enumerate().skip(11) {
-        let datagram = Bytes::copy_from_slice(&QUAKE2[..cut]);
-        let Ok(answer) = Answer::from_datagrams([datagram], &Limits::default()) else {
-            continue;
-        };
-        let ends_a_line = QUAKE2[cut - 1] == b'\n';
-        assert_eq!(
-            answer.completeness().is_complete(),
-            ends_a_line,
-            "cut at {cut}"
-        );
-    }
-}
-
 /// The reply of a server that was recorded.
 fn recorded(name: &str) -> Answer {
     let case = cases("quake3").into_iter().find(|case| case.name == name);
@@ -303,22 +285,6 @@ fn a_spectator_has_no_score() {
         let watching = status.players.iter().map(|player| player.spectator);
         assert!(watching.eq([Some(false), Some(true)]));
         assert_eq!(eve.extra.get("score").unwrap().plain(), mark);
-    }
-}
-
-#[test]
-fn a_cut_status_of_quake_world_is_incomplete() {
-    for cut in 7..QUAKE_WORLD.len() - 1 {
-        let datagram = Bytes::copy_from_slice(&QUAKE_WORLD[..cut]);
-        let Ok(answer) = Answer::from_datagrams([datagram], &Limits::default()) else {
-            continue;
-        };
-        let ends_a_line = QUAKE_WORLD[cut - 1] == b'\n';
-        assert_eq!(
-            answer.completeness().is_complete(),
-            ends_a_line,
-            "cut at {cut}"
-        );
     }
 }
 

@@ -1,48 +1,23 @@
-//! ICMP errors of every code.
+//! Servers that answer with an ICMP error.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage};
-use queryport::ErrorKind::{Timeout, Unreachable};
 
-use super::{End, Failed};
-
-/// The type and code of an ICMP error, and the end of a query that it answers.
-pub struct Icmp(pub u8, pub u8, pub End);
-
-pub const ICMP: [Icmp; 18] = [
-    Icmp(3, 0, Failed(Unreachable)),
-    Icmp(3, 1, Failed(Unreachable)),
-    Icmp(3, 2, Failed(Unreachable)),
-    Icmp(3, 3, Failed(Unreachable)),
-    // Fragmentation needed: smaller pieces may arrive, so the request is sent again.
-    Icmp(3, 4, Failed(Timeout)),
-    Icmp(3, 5, Failed(Unreachable)),
-    Icmp(3, 6, Failed(Unreachable)),
-    Icmp(3, 7, Failed(Unreachable)),
-    Icmp(3, 8, Failed(Unreachable)),
-    Icmp(3, 9, Failed(Unreachable)),
-    Icmp(3, 10, Failed(Unreachable)),
-    Icmp(3, 11, Failed(Unreachable)),
-    Icmp(3, 12, Failed(Unreachable)),
-    Icmp(3, 13, Failed(Unreachable)),
-    Icmp(3, 14, Failed(Unreachable)),
-    Icmp(3, 15, Failed(Unreachable)),
-    Icmp(11, 0, Failed(Unreachable)),
-    Icmp(12, 0, Failed(Unreachable)),
-];
-
-pub const ICMP6: [Icmp; 10] = [
-    Icmp(1, 0, Failed(Unreachable)),
-    Icmp(1, 1, Failed(Unreachable)),
-    Icmp(1, 2, Failed(Unreachable)),
-    Icmp(1, 3, Failed(Unreachable)),
-    Icmp(1, 4, Failed(Unreachable)),
-    Icmp(1, 5, Failed(Unreachable)),
-    Icmp(1, 6, Failed(Unreachable)),
-    Icmp(2, 0, Failed(Timeout)),
-    Icmp(3, 0, Failed(Unreachable)),
-    Icmp(4, 0, Failed(Unreachable)),
+/// Loopback's address, and the type and code of an ICMP error (RFC 792 and RFC 4443).
+pub const CODES: [(&str, u8, u8); 12] = [
+    ("127.0.0.1", 3, 0),
+    ("127.0.0.1", 3, 1),
+    ("127.0.0.1", 3, 2),
+    ("127.0.0.1", 3, 3),
+    ("127.0.0.1", 3, 4),
+    ("127.0.0.1", 3, 13),
+    ("127.0.0.1", 11, 0),
+    ("127.0.0.1", 12, 0),
+    ("::1", 1, 0),
+    ("::1", 1, 4),
+    ("::1", 2, 0),
+    ("::1", 4, 0),
 ];
 
 /// A server that answers each request with an ICMP error. Its address may have port 0.
