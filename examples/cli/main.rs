@@ -1,10 +1,11 @@
 //! The program `queryport`: each of its commands is a module.
 //!
 //! ```text
-//! cargo run -p queryport-cli -- browser openarena
-//! cargo install --path examples/cli               then:  queryport browser openarena
+//! cargo run -p queryport-cli -- query openarena HOST
+//! cargo install --path examples/cli --features browser   then:  queryport browser openarena
 //! ```
 
+#[cfg(feature = "browser")]
 mod browser;
 mod decode;
 mod embedded;
@@ -31,7 +32,14 @@ use shared::{command_line, safe_text, target};
 enum Program {
     Query(query::Arguments),
     Scan(scan::Arguments),
+    #[cfg(feature = "browser")]
     Browser(browser::Arguments),
+    /// Not in this build, which has no feature `browser`.
+    #[cfg(not(feature = "browser"))]
+    Browser {
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        _arguments: Vec<String>,
+    },
     Monitor(monitor::Arguments),
     Serve(serve::Arguments),
     Games(games::Arguments),
@@ -52,7 +60,15 @@ fn main() -> ExitCode {
     match program {
         Program::Query(arguments) => query::start(&arguments),
         Program::Scan(arguments) => scan::start(&arguments),
+        #[cfg(feature = "browser")]
         Program::Browser(arguments) => browser::start(arguments),
+        #[cfg(not(feature = "browser"))]
+        Program::Browser { .. } => {
+            command_line::complain(
+                "this build has no browser: add `--features browser` to cargo's command",
+            );
+            ExitCode::from(2)
+        }
         Program::Monitor(arguments) => monitor::start(&arguments),
         Program::Serve(arguments) => serve::start(arguments),
         Program::Games(arguments) => games::start(&arguments),

@@ -3,14 +3,14 @@
 //!
 //! ```text
 //! # Invented servers of all four protocols on loopback
-//! cargo run -p queryport-cli -- browser
+//! cargo run -p queryport-cli -F browser -- browser
 //! # The servers of a game, from its list servers
-//! cargo run -p queryport-cli -- browser openarena
+//! cargo run -p queryport-cli -F browser -- browser openarena
 //! # One HOST:PORT, PROTOCOL HOST:PORT or GAME HOST:PORT per line
-//! cargo run -p queryport-cli -- browser servers.txt
-//! cargo run -p queryport-cli -- browser --favourites
+//! cargo run -p queryport-cli -F browser -- browser servers.txt
+//! cargo run -p queryport-cli -F browser -- browser --favourites
 //! # Lines, without a terminal
-//! cargo run -p queryport-cli -- browser openarena --search ctf | sort -k3
+//! cargo run -p queryport-cli -F browser -- browser openarena --search ctf | sort -k3
 //! ```
 //!
 //! `?` shows the keys. Favourites are kept in `queryport/favourites` in the user's folder of

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pictures of the browser in a real terminal: tmux runs it, and its screen becomes an SVG file.
 
-    cargo build -p queryport-cli
+    cargo build -p queryport-cli --all-features
     examples/cli/browser/screenshot.py            # writes browser-80x24.svg and browser-200x50.svg next to this file
     examples/cli/browser/screenshot.py --text     # prints the screens and writes nothing
 """
