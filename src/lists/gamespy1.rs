@@ -1,11 +1,12 @@
 //! GameSpy v1's list of servers over TCP. The [module](super) describes the conversation.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use nom::branch::alt;
 use nom::bytes::complete;
 use nom::bytes::streaming::{tag, take_until, take_while_m_n};
-use nom::combinator::{fail, map, opt, peek, value, verify};
+use nom::combinator::{fail, iterator, map, opt, peek, value, verify};
+use nom::number::complete::{be_u16, be_u32};
 use nom::sequence::preceded;
 use nom::{Needed, Parser};
 
@@ -30,13 +31,14 @@ const MAX_GREETING: usize = 512;
 /// Text that some list servers send after the end mark, some of them without the last byte.
 const QUERY_ID: &[u8] = br"\queryid\1.1\";
 
-/// A request for the servers of a game.
+/// A request for the servers of a game, as text or compressed.
 ///
 /// ```
 /// use queryport::lists::GameSpy1List;
 /// use queryport::GameKey;
 ///
 /// let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0")?);
+/// request.compressed = true;
 /// request.filter = "hostport > 0 and numplayers > 0".to_owned();
 /// # Ok::<(), queryport::EncodeError>(())
 /// ```
@@ -84,6 +86,8 @@ pub struct GameSpy1List {
     pub key: Option<GameKey>,
     /// The version of the requesting program; default `1`.
     pub version: String,
+    /// Whether to request six bytes per server instead of text; default false.
+    pub compressed: bool,
     /// A condition that listed servers must meet, in the SQL-like language of the list server.
     ///
     /// Default empty: all servers. 333networks ignores it.
@@ -99,6 +103,7 @@ impl GameSpy1List {
             game,
             key: Some(key),
             version: "1".into(),
+            compressed: false,
             filter: String::new(),
         }
     }
@@ -130,6 +135,7 @@ impl GameSpy1List {
             game,
             key: None,
             version: "1".into(),
+            compressed: false,
             filter: String::new(),
         }
     }
@@ -153,6 +159,7 @@ impl GameSpy1List {
             login,
             key,
             version,
+            compressed,
             filter,
         } = self;
         let is_forbidden = |byte| !matches!(byte, b' '..=b'[' | b']'..=b'~');
@@ -186,7 +193,8 @@ impl GameSpy1List {
         let login_part = format!(
             "\\gamename\\{login}\\gamever\\{version}\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\"
         );
-        let list_part = format!("\\list\\\\gamename\\{game}{condition}\\final\\");
+        let format = if *compressed { "cmp" } else { "" };
+        let list_part = format!("\\list\\{format}\\gamename\\{game}{condition}\\final\\");
         Ok([login_part, list_part].concat().into_bytes())
     }
 }
@@ -243,6 +251,11 @@ impl EndMarks {
     const fn has_reply(self) -> bool {
         matches!(self, Self::Ambiguous | Self::List)
     }
+
+    /// Whether the end mark of the greeting can still precede the list.
+    const fn may_be_late(self) -> bool {
+        matches!(self, Self::None)
+    }
 }
 
 impl Dialogue for GameSpy1Dialogue {
@@ -256,8 +269,9 @@ impl Dialogue for GameSpy1Dialogue {
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match self.state {
             State::Greeting => self.greet(input),
-            State::List(marks) => self.list(marks, input, servers),
-            State::Request(_) => Err(nom::Err::Incomplete(Needed::Unknown)),
+            State::List(marks) if !self.request.compressed => self.list(marks, input, servers),
+            // Only the end of the stream shows where records end.
+            State::Request(_) | State::List(_) => Err(nom::Err::Incomplete(Needed::Unknown)),
         }
     }
 
@@ -277,6 +291,10 @@ impl Dialogue for GameSpy1Dialogue {
         match self.state {
             State::Greeting => short_greeting(rest).is_some(),
             State::Request(_) => false,
+            State::List(marks) if self.request.compressed => {
+                let is_ambiguous = marks.may_be_late() && rest == END;
+                !is_ambiguous && records(rest, marks).is_some()
+            }
             State::List(marks) => marks == EndMarks::List && without_query_id(rest).is_empty(),
         }
     }
@@ -305,6 +323,9 @@ impl Dialogue for GameSpy1Dialogue {
         let has_reply = !rest.is_empty() || marks.has_reply() || servers.has_entries();
         if !has_reply {
             return Err(ListError::NoReply);
+        }
+        if self.request.compressed {
+            return Ok(add_records(rest, marks, servers));
         }
         // The last byte of the end mark may be missing.
         let is_mark_cut = END.strip_suffix(br"\") == Some(rest);
@@ -371,6 +392,48 @@ impl GameSpy1Dialogue {
         self.state = State::List(marks);
         Ok((rest, next))
     }
+}
+
+/// Adds the servers of a compressed list.
+fn add_records(list: &[u8], marks: EndMarks, servers: &mut Collector) -> ListEnd {
+    let (records, end) = match records(list, marks) {
+        Some(records) => (records, ListEnd::Whole),
+        None => (cut_records(list, marks), ListEnd::Cut),
+    };
+    for server in &mut iterator(records, record) {
+        servers.add(server);
+    }
+    end
+}
+
+/// The records before the end mark. Their length shows whether the greeting's end mark precedes
+/// them.
+fn records(list: &[u8], marks: EndMarks) -> Option<&[u8]> {
+    let after_greeting = after_late_mark(list, marks);
+    whole_records(list).or_else(|| after_greeting.and_then(whole_records))
+}
+
+/// The records of a list that was cut. The greeting's end mark can precede them too.
+fn cut_records(list: &[u8], marks: EndMarks) -> &[u8] {
+    let records = after_late_mark(list, marks).unwrap_or(list);
+    // An end mark without its last byte looks like a record.
+    records.strip_suffix(br"\final").unwrap_or(records)
+}
+
+/// The bytes after a late end mark of the greeting, if the list may begin with it.
+fn after_late_mark(list: &[u8], marks: EndMarks) -> Option<&[u8]> {
+    if marks.may_be_late() {
+        list.strip_prefix(END)
+    } else {
+        None
+    }
+}
+
+/// Records followed by an end mark, or by an end mark and the text that some servers add.
+fn whole_records(list: &[u8]) -> Option<&[u8]> {
+    let ends = [list, without_query_id(list)].map(|list| list.strip_suffix(END));
+    let mut ends = ends.into_iter().flatten();
+    ends.find(|records| records.len().is_multiple_of(6))
 }
 
 /// The greeting of a list server.
@@ -456,6 +519,13 @@ fn separator(input: &[u8]) -> Parsed<'_, &[u8]> {
 
 fn text(input: &[u8]) -> Parsed<'_, &[u8]> {
     take_while_m_n(0, MAX_TEXT, |byte| byte != b'\\').parse(input)
+}
+
+/// `record = 4OCTET 2OCTET`
+fn record(input: &[u8]) -> Parsed<'_, SocketAddr> {
+    (be_u32, be_u16)
+        .map(|(ip, port)| (Ipv4Addr::from_bits(ip), port).into())
+        .parse(input)
 }
 
 /// The error that a server sends instead of a list.

@@ -20,13 +20,16 @@
 //!  client                                                     list server (TCP 28900)
 //!    │ ◄──  \basic\\secure\WFXNEA                                       │  on connect
 //!    │ ──►  \gamename\G\gamever\V\location\0\validate\Y\final\\queryid\1.1\
-//!    │      \list\\gamename\G[\where\filter]\final\                     │
-//!    │ ◄──  \ip\a.b.c.d:port \ip\… \final\                              │
+//!    │      \list\[cmp]\gamename\G[\where\filter]\final\                │
+//!    │ ◄──  \ip\a.b.c.d:port \ip\… \final\                              │  plain
+//!    │ ◄──  6 bytes a server: address, query port, big-endian; \final\  │  cmp
 //!    │ ◄──  closes                                                      │
 //! ```
 //!
-//! The ports are query ports. The client announces no *enctype*, so the list is not encrypted, and
-//! does not request the form `cmp` of six bytes a server.
+//! The ports are query ports. Six bytes of `cmp` can look like the end mark: 92.102.105.110:24940
+//! is `\final`. The mark therefore counts only at the start of a record, as the last bytes before
+//! the server closes or stops sending. The client announces no *enctype*, so the list is not
+//! encrypted.
 //!
 //! Traps:
 //! - A greeting can have an end mark of its own, which can arrive after the request. If none

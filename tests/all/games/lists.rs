@@ -423,11 +423,12 @@ async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
 /// A GameSpy v1 list server that requires the public key for lists, and sends its list byte by
 /// byte.
 async fn list_server(game: &'static str, list: &[u8]) -> SocketAddr {
-    let (login, key) = ("gspylite", "mgNUaC");
+    let (login, key, format) = ("gspylite", "mgNUaC", "");
     GameSpy1 {
         login,
         key,
         game,
+        format,
         pieces: (1, 2),
         closes: false,
     }
@@ -779,6 +780,7 @@ async fn wrong_keys_and_cut_lists_are_reported_and_other_lists_are_complete() {
         login: "gspylite",
         key: "abcdef",
         game: "ut",
+        format: "",
         pieces: (99, 0),
         closes: true,
     };

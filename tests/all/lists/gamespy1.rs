@@ -9,19 +9,24 @@ use queryport::{Limits, ServerList, Timing};
 const END: &[u8] = br"\final\";
 const GREETING: &[u8] = br"\basic\\secure\WFXNEA";
 
-fn session(now: Instant) -> ListSession {
-    let request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
+/// Whether a list is compressed.
+const PLAIN: bool = false;
+const COMPRESSED: bool = true;
+
+fn session(compressed: bool, now: Instant) -> ListSession {
+    let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
+    request.compressed = compressed;
     ListRequest::from(request)
         .session(0, Timing::default(), now)
         .unwrap()
 }
 
 /// Greeting and list, each cut at every byte: the same list each time.
-fn run(greeting: &[u8], list: &[u8]) -> Result<ServerList, ListError> {
+fn run(format: bool, greeting: &[u8], list: &[u8]) -> Result<ServerList, ListError> {
     let now = Instant::now();
     let cuts = (0..greeting.len()).flat_map(|a| (0..list.len()).map(move |b| (a, b)));
     let mut results = cuts.map(|(a, b)| {
-        let mut session = session(now);
+        let mut session = session(format, now);
         let mut out = Vec::new();
         for part in [&greeting[..a], &greeting[a..], &list[..b], &list[b..]] {
             session.handle_bytes(now, part);
@@ -44,6 +49,7 @@ fn servers(list: &[&str]) -> Vec<SocketAddr> {
 #[test]
 fn plain_lists_are_read() {
     let list = run(
+        PLAIN,
         GREETING,
         br"\ip\192.0.2.1:7778\ip\::ffff:192.0.2.2:1\final\",
     )
@@ -51,44 +57,93 @@ fn plain_lists_are_read() {
     assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.2:1"]));
     assert!(is_complete(&list));
     let greeting = br"\basic\\secure\WFXNEA\final\";
-    let list = run(greeting, br"\ip\192.0.2.1:7778\final\\queryid\1.1\").unwrap();
+    let list = run(PLAIN, greeting, br"\ip\192.0.2.1:7778\final\\queryid\1.1\").unwrap();
     assert!(is_complete(&list) && list.servers.len() == 1);
-    let empty = run(GREETING, br"\final\").unwrap();
+    let empty = run(PLAIN, GREETING, br"\final\").unwrap();
     assert!(is_complete(&empty) && empty.servers.is_empty());
 }
 
 #[test]
 fn a_cut_list_is_incomplete() {
-    let list = run(GREETING, br"\ip\192.0.2.1:7778\ip\192.0.2.2:77").unwrap();
+    let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:7778\ip\192.0.2.2:77").unwrap();
     assert_eq!(
         (list.servers.len(), is_complete(&list)),
         (1, false),
         "the last address may be cut"
     );
+    let list = run(COMPRESSED, GREETING, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02").unwrap();
+    assert_eq!(
+        (&list.servers, is_complete(&list)),
+        (&servers(&["192.0.2.1:7778"]), false)
+    );
+    let list = run(COMPRESSED, GREETING, b"\xc0\0\x02\x01\x1e\x62\\final").unwrap();
+    assert_eq!(
+        (&list.servers, is_complete(&list)),
+        (&servers(&["192.0.2.1:7778"]), false),
+        "a cut end mark"
+    );
+    assert_eq!(
+        run(COMPRESSED, GREETING, b"\xc0").map(|list| is_complete(&list)),
+        Ok(false)
+    );
+}
+
+/// 92.102.105.110:24940 is `\final`, and a server at 92.x follows.
+#[test]
+fn a_record_may_look_like_the_end() {
+    let record = |ip: [u8; 4], port: u16| [&ip[..], &port.to_be_bytes()].concat();
+    let look_alike = record([92, 102, 105, 110], 24940);
+    let list = [
+        &record([192, 0, 2, 1], 7778)[..],
+        &look_alike,
+        &record([92, 1, 2, 3], 1),
+        END,
+    ]
+    .concat();
+    let list = run(COMPRESSED, GREETING, &list).unwrap();
+    assert_eq!(
+        list.servers,
+        servers(&["192.0.2.1:7778", "92.102.105.110:24940", "92.1.2.3:1"])
+    );
+    assert!(is_complete(&list));
+    let list = run(
+        COMPRESSED,
+        br"\basic\\secure\WFXNEA\final\",
+        &[&look_alike[..], END].concat(),
+    );
+    assert_eq!(list.unwrap().servers, servers(&["92.102.105.110:24940"]));
+    assert_eq!(
+        run(COMPRESSED, GREETING, END).map(|list| is_complete(&list)),
+        Ok(true)
+    );
 }
 
 #[test]
 fn refusals_and_other_services_are_told_apart() {
-    let refused = run(GREETING, br"\fatal\1\error\Validation error");
+    let refused = run(PLAIN, GREETING, br"\fatal\1\error\Validation error");
     assert_eq!(
         refused,
         Err(ListError::Refused("Validation error".to_owned()))
     );
-    let refused = run(GREETING, br"\error\Invalid source gamename\final\");
+    let refused = run(
+        COMPRESSED,
+        GREETING,
+        br"\error\Invalid source gamename\final\",
+    );
     assert_eq!(
         refused,
         Err(ListError::Refused("Invalid source gamename".to_owned()))
     );
     assert_eq!(
-        run(GREETING, br"\ip\nonsense\final\"),
+        run(PLAIN, GREETING, br"\ip\nonsense\final\"),
         Err(ListError::Malformed(GREETING.len()))
     );
     let now = Instant::now();
-    let mut ssh = session(now);
+    let mut ssh = session(PLAIN, now);
     ssh.handle_bytes(now, b"SSH-2.0-x");
     ssh.handle_end(now);
     assert_eq!(ssh.poll_answer(), Some(Err(ListError::NoGreeting)));
-    let mut empty = session(now);
+    let mut empty = session(PLAIN, now);
     empty.handle_bytes(now, br"\basic\\secure\\ip\192.0.2.1:1\final\");
     assert_eq!(
         empty.poll_answer(),
@@ -100,17 +155,17 @@ fn refusals_and_other_services_are_told_apart() {
 #[test]
 fn the_words_of_a_refusal_are_at_most_200_bytes() {
     let long = [br"\error\".to_vec(), b"x".repeat(300)].concat();
-    let refused = run(GREETING, &[&long[..], br"\final\"].concat());
+    let refused = run(PLAIN, GREETING, &[&long[..], br"\final\"].concat());
     assert_eq!(refused, Err(ListError::Refused("x".repeat(200))));
 }
 
 #[test]
 fn an_endless_stream_is_given_up() {
     let now = Instant::now();
-    let mut session = session(now);
+    let mut session = session(COMPRESSED, now);
     session.handle_bytes(now, GREETING);
     for _ in 0..4 * 1024 * 1024 / 60_000 + 1 {
-        session.handle_bytes(now, &br"\ip\x".repeat(12_000));
+        session.handle_bytes(now, &[7; 60_000]);
     }
     assert_eq!(session.poll_answer(), Some(Err(ListError::TooLong)));
 }
@@ -137,18 +192,18 @@ fn wait(session: &mut ListSession, mut now: Instant) -> (Instant, Result<ServerL
 fn silence_ends_at_the_deadline() {
     let start = Instant::now();
     let deadline = start + Timing::default().timeout();
-    let mut silent = session(start);
+    let mut silent = session(PLAIN, start);
     assert_eq!(
         wait(&mut silent, start),
         (deadline, Err(ListError::NoReply))
     );
-    let mut other = session(start);
+    let mut other = session(PLAIN, start);
     other.handle_bytes(start, b"220 mail");
     assert_eq!(
         wait(&mut other, start),
         (deadline, Err(ListError::NoGreeting))
     );
-    let mut greeted = session(start);
+    let mut greeted = session(PLAIN, start);
     greeted.handle_bytes(start, GREETING);
     assert!(
         greeted.poll_timeout().unwrap() <= start,
@@ -159,7 +214,7 @@ fn silence_ends_at_the_deadline() {
         wait(&mut greeted, start),
         (deadline, Err(ListError::NoReply))
     );
-    let mut begun = session(start);
+    let mut begun = session(PLAIN, start);
     begun.handle_bytes(start, GREETING);
     begun.poll_transmit(start, &mut Vec::new());
     begun.handle_bytes(start, br"\ip\192.0.2.1");
@@ -170,7 +225,7 @@ fn silence_ends_at_the_deadline() {
 #[test]
 fn a_stream_that_trickles_ends_at_the_deadline() {
     let start = Instant::now();
-    let mut session = session(start);
+    let mut session = session(PLAIN, start);
     session.handle_bytes(start, GREETING);
     session.poll_transmit(start, &mut Vec::new());
     let mut now = start;
@@ -185,20 +240,32 @@ fn a_stream_that_trickles_ends_at_the_deadline() {
 fn a_list_that_looks_ended_settles() {
     let start = Instant::now();
     let settle = Duration::from_millis(500);
-    let mut session = session(start);
-    session.handle_bytes(start, &[GREETING, END].concat());
-    session.poll_transmit(start, &mut Vec::new());
-    session.handle_bytes(start, END);
-    assert_eq!(session.poll_answer(), None, "more may follow");
-    let (end, list) = wait(&mut session, start);
-    assert_eq!((end, is_complete(&list.unwrap())), (start + settle, true));
+    let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
+    let ended = [GREETING, END].concat();
+    for (format, greeting, list) in [
+        (PLAIN, &ended[..], END),
+        (COMPRESSED, &ended, END),
+        (COMPRESSED, GREETING, &record[..]),
+    ] {
+        let mut session = session(format, start);
+        session.handle_bytes(start, greeting);
+        session.poll_transmit(start, &mut Vec::new());
+        session.handle_bytes(start, list);
+        assert_eq!(session.poll_answer(), None, "more may follow");
+        let (end, list) = wait(&mut session, start);
+        assert_eq!(
+            (end, is_complete(&list.unwrap())),
+            (start + settle, true),
+            "{format:?}"
+        );
+    }
 }
 
 /// The end mark of the greeting is not that of an empty list.
 #[test]
 fn an_end_mark_before_the_request_belongs_to_the_greeting() {
     let start = Instant::now();
-    let mut session = session(start);
+    let mut session = session(PLAIN, start);
     session.handle_bytes(start, GREETING);
     session.handle_bytes(start, END);
     session.poll_transmit(start, &mut Vec::new());
@@ -209,12 +276,27 @@ fn an_end_mark_before_the_request_belongs_to_the_greeting() {
     assert_eq!(session.poll_answer().unwrap().unwrap().servers.len(), 1);
 }
 
+/// It arrives late, and the list is cut.
+#[test]
+fn the_end_mark_of_the_greeting_is_no_server() {
+    let start = Instant::now();
+    let mut session = session(COMPRESSED, start);
+    session.handle_bytes(start, GREETING);
+    session.poll_transmit(start, &mut Vec::new());
+    session.handle_bytes(start, END);
+    session.handle_bytes(start, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02\x02\x1e\x62\xc0");
+    session.handle_end(start);
+    let list = session.poll_answer().unwrap().unwrap();
+    assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.2:7778"]));
+    assert!(!is_complete(&list));
+}
+
 #[test]
 fn servers_are_listed_once_and_up_to_the_limit() {
     let start = Instant::now();
     let list = br"\ip\192.0.2.1:1\ip\192.0.2.1:1\ip\192.0.2.2:1\ip\192.0.2.3:1\final\";
     let run = |limits: Limits| {
-        let mut session = session(start).with_limits(limits);
+        let mut session = session(PLAIN, start).with_limits(limits);
         session.handle_bytes(start, GREETING);
         session.poll_transmit(start, &mut Vec::new());
         session.handle_bytes(start, list);
@@ -240,34 +322,41 @@ fn servers_are_listed_once_and_up_to_the_limit() {
 fn a_late_end_mark_of_the_greeting_is_not_an_empty_list() {
     let start = Instant::now();
     let later = start + Duration::from_secs(2);
-    let greeted = || {
-        let mut session = session(start);
-        session.handle_bytes(start, GREETING);
-        session.poll_transmit(start, &mut Vec::new());
-        session.handle_bytes(start, END);
-        session.handle_timeout(later);
-        session
-    };
-    let mut slow = greeted();
-    assert_eq!(slow.poll_answer(), None, "a slow server");
-    slow.handle_bytes(later, br"\ip\192.0.2.1:7778\final\");
-    slow.handle_end(later);
-    let list = slow.poll_answer().unwrap().unwrap();
-    assert_eq!(list.servers, servers(&["192.0.2.1:7778"]));
-    assert!(is_complete(&list));
+    let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
+    for (format, list) in [
+        (PLAIN, &br"\ip\192.0.2.1:7778\final\"[..]),
+        (COMPRESSED, &record),
+    ] {
+        let greeted = || {
+            let mut session = session(format, start);
+            session.handle_bytes(start, GREETING);
+            session.poll_transmit(start, &mut Vec::new());
+            session.handle_bytes(start, END);
+            session.handle_timeout(later);
+            session
+        };
+        let mut slow = greeted();
+        assert_eq!(slow.poll_answer(), None, "a slow server");
+        slow.handle_bytes(later, list);
+        slow.handle_end(later);
+        let list = slow.poll_answer().unwrap().unwrap();
+        assert_eq!(list.servers, servers(&["192.0.2.1:7778"]));
+        assert!(is_complete(&list));
 
-    let (end, list) = wait(&mut greeted(), start);
-    assert_eq!(end, start + Timing::default().timeout());
-    assert!(!is_complete(&list.unwrap()), "no list came");
-    let mut twice = greeted();
-    twice.handle_bytes(later, END);
-    let (_, list) = wait(&mut twice, later);
-    assert!(is_complete(&list.unwrap()), "two end marks: an empty list");
+        let (end, list) = wait(&mut greeted(), start);
+        assert_eq!(end, start + Timing::default().timeout());
+        assert!(!is_complete(&list.unwrap()), "no list came");
+        let mut twice = greeted();
+        twice.handle_bytes(later, END);
+        let (_, list) = wait(&mut twice, later);
+        assert!(is_complete(&list.unwrap()), "two end marks: an empty list");
+    }
 }
 
 #[test]
 fn an_entry_that_cannot_be_read_does_not_cut_the_rest() {
     let list = run(
+        PLAIN,
         GREETING,
         br"\ip\192.0.2.1:7778\ip\not.an.address\ip\192.0.2.2\ip\192.0.2.3:99999\ip\\ip\192.0.2.4:1\final\",
     )
@@ -275,6 +364,7 @@ fn an_entry_that_cannot_be_read_does_not_cut_the_rest() {
     assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.4:1"]));
     assert!(!is_complete(&list), "some servers are unknown");
     let list = run(
+        PLAIN,
         GREETING,
         br"\ip\192.0.2.1:1\hostname\x\ip\192.0.2.2:1\final\",
     )
@@ -317,7 +407,7 @@ fn the_list_of_netpanzer_is_read() {
 #[test]
 fn a_greeting_with_an_empty_challenge_is_answered_after_a_silence() {
     let start = Instant::now();
-    let mut session = session(start);
+    let mut session = session(PLAIN, start);
     session.handle_bytes(start, br"\basic\\secure\");
     let settled = session.poll_timeout().unwrap();
     assert_eq!(settled, start + Duration::from_millis(500));

@@ -51,12 +51,13 @@ async fn commands_are_answered() {
     assert!(StatusQuery::commands(&[Command::Echo(b"\\")], &QueryOptions::default()).is_err());
 }
 
-async fn master(list: Vec<u8>, closes: bool) -> SocketAddr {
+async fn master(format: &'static str, list: Vec<u8>, closes: bool) -> SocketAddr {
     let (login, game, key) = ("ut", "ut", "Z5Nfb0");
     GameSpy1 {
         login,
         key,
         game,
+        format,
         pieces: (5, 1),
         closes,
     }
@@ -69,21 +70,31 @@ fn request() -> GameSpy1List {
 }
 
 #[tokio::test]
-async fn a_list_is_read_whether_the_server_closes_or_not() {
+async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
     for close in [true, false] {
-        let list = br"\ip\192.0.2.1:7778\ip\192.0.2.2:7788\final\".to_vec();
-        let address = master(list, close).await;
-        let list = client().list(address, request()).await.unwrap();
-        let servers: Vec<String> = list.servers.iter().map(ToString::to_string).collect();
-        assert_eq!(servers, ["192.0.2.1:7778", "192.0.2.2:7788"]);
-        assert!(list.completeness.is_complete(), "{close}");
+        let plain = br"\ip\192.0.2.1:7778\ip\192.0.2.2:7788\final\".to_vec();
+        let records = [
+            &[192, 0, 2, 1, 0x1E, 0x62][..],
+            &[192, 0, 2, 2, 0x1E, 0x6C],
+            br"\final\",
+        ]
+        .concat();
+        for (format, word, list) in [(false, "", plain), (true, "cmp", records)] {
+            let address = master(word, list, close).await;
+            let mut request = request();
+            request.compressed = format;
+            let list = client().list(address, request).await.unwrap();
+            let servers: Vec<String> = list.servers.iter().map(ToString::to_string).collect();
+            assert_eq!(servers, ["192.0.2.1:7778", "192.0.2.2:7788"]);
+            assert!(list.completeness.is_complete(), "{format:?}");
+        }
     }
 }
 
 #[tokio::test]
 async fn each_failure_of_a_list_server_has_its_error() {
     run_in_steps();
-    let address = master(br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
+    let address = master("", br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
     let list = client().list(address, request()).await.unwrap();
     assert_eq!(
         (list.servers.len(), list.completeness.is_complete()),
@@ -91,7 +102,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
     );
 
     let wrong_key = GameSpy1List::new("ut", GameKey::new("Z5Nfb1").unwrap());
-    let address = master(Vec::new(), true).await;
+    let address = master("", Vec::new(), true).await;
     let error = client().list(address, wrong_key).await.unwrap_err();
     assert!(
         matches!(&error, Error::List { error: ListError::Refused(text), .. } if text == "Validation error")

@@ -149,12 +149,13 @@ pub fn conversation(data: &[u8]) {
     }
 }
 
-/// Reads a list server's stream in pieces. The first byte chooses the cuts.
+/// Reads a list server's stream in pieces. The first byte chooses the format and the cuts.
 pub fn list(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else {
         return;
     };
-    let request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
+    let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
+    request.compressed = choice & 1 != 0;
     let now = Instant::now();
     let mut session = ListRequest::from(request)
         .session(0, Timing::default(), now)

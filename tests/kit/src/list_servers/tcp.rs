@@ -33,6 +33,8 @@ pub struct GameSpy1 {
     pub login: &'static str,
     pub key: &'static str,
     pub game: &'static str,
+    /// The format in the request: empty or `cmp`.
+    pub format: &'static str,
     /// The length of a piece, and the milliseconds between pieces.
     pub pieces: (usize, u64),
     pub closes: bool,
@@ -47,10 +49,10 @@ impl GameSpy1 {
             while request.windows(7).filter(|window| window == br"\final\").count() < 2 {
                 assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
             }
-            let (Self { login, game, .. }, key) = (self, GameKey::new(self.key).unwrap());
+            let (Self { login, game, format, .. }, key) = (self, GameKey::new(self.key).unwrap());
             let proof = key.validate(b"WFXNEA").unwrap();
             let expected = format!(
-                "\\gamename\\{login}\\gamever\\1\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\\\list\\\\gamename\\{game}\\final\\"
+                "\\gamename\\{login}\\gamever\\1\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\\\list\\{format}\\gamename\\{game}\\final\\"
             );
             let list = if request == expected.as_bytes() { list } else { br"\fatal\1\error\Validation error".to_vec() };
             for piece in list.chunks(self.pieces.0) {
