@@ -596,6 +596,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn thousands_of_codes_without_an_end_are_text() {
         let open = "^".repeat(60_000);
         assert_eq!(strip(&open, Colours::CallOfDuty2), open);

@@ -1,8 +1,9 @@
 """Our own programs, built: the commands of `queryport`, and the example `connect`."""
 
+import os
 from pathlib import Path
 
-BUILT = Path(__file__).resolve().parents[2] / "target/debug"
+BUILT = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).resolve().parents[2] / "target")).resolve() / "debug"
 
 
 def ours(name, *arguments):

@@ -1117,7 +1117,6 @@ async fn ask(prometheus: std::net::SocketAddr, query: &str) -> Option<Value> {
 }
 
 #[test]
-#[ignore = "Prometheus takes several seconds to start: .ci/examples runs it"]
 fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
     if piped("prometheus", &["--version"], "").is_none() {
         return;

@@ -797,6 +797,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn datagrams_are_packed_and_ended_as_clients_need() {
         let v4 = |n: u32| SocketAddr::from((Ipv4Addr::from_bits(0x0102_0000 + n), 27960));
         let v6 = |n: u128| SocketAddr::from((Ipv6Addr::from_bits((0x2001_0DB8 << 96) + n), 27960));
