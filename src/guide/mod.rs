@@ -17,7 +17,7 @@
 //! | [Etiquette](etiquette) | how often to query, and other good behaviour |
 //! | [Threat model](threat_model) | attacks, defences and the remaining risks |
 //! | [Migrating](migration) | from rust gamedig, node gamedig, GameQ and qstat |
-//! | [Other programs](other_programs) | a comparison with other libraries; tests of other clients with this crate's servers |
+//! | [Other programs](other_programs) | other clients with this crate's servers |
 //! | [Known wrong descriptions](wrong_descriptions) | common mistakes in documents about the protocols |
 //! | [Glossary](glossary) | the words of this documentation |
 //!
@@ -35,7 +35,6 @@
 //! | `connect` | how a game connects to a Quake 3 server |
 //! | `inspect` | which messages a datagram can be |
 //! | `fifth_protocol` | a protocol of your own |
-//! | `delayed` | a server with a simulated round-trip time |
 //!
 //! The published package contains only `bot`, `bot_blocking`, `mock` and `sans_io_std`. The other
 //! programs share code.

@@ -171,7 +171,7 @@ fn own_vectors_identify_the_right_game() {
         (Protocol::Quake3, "openarena-bots-info", None),
         (
             Protocol::Quake3,
-            "seed-urbanterror-info",
+            "printed-urbanterror-info",
             Some("urbanterror"),
         ),
         (Protocol::Ut2004, "hand-killingfloor", Some("killingfloor")),

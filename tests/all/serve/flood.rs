@@ -1,7 +1,4 @@
 //! Floods of requests with forged sender addresses and the default guard, in virtual time.
-//! `QUERYPORT_FLOOD_MINUTES` sets the length of each flood. The figures in the documentation are
-//! those of ten minutes. `QUERYPORT_FLOOD_SEED` sets the secret, and so which addresses share a
-//! place in the guard's tables.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -14,19 +11,8 @@ use queryport::{Format, Player, Protocol, Secret, ServerStatus, Service};
 /// Forged requests a second.
 const RATE: u32 = 10_000;
 
-fn seconds() -> u32 {
-    let minutes = std::env::var("QUERYPORT_FLOOD_MINUTES");
-    (minutes.map_or(0.07, |minutes| {
-        minutes.parse().expect("a number of minutes")
-    }) * 60.0) as u32
-}
-
-fn secret() -> Secret {
-    let seed = std::env::var("QUERYPORT_FLOOD_SEED");
-    Secret::new(seed.map_or([5; 16], |seed| {
-        seed.parse::<u128>().expect("a number").to_be_bytes()
-    }))
-}
+/// The length of each flood.
+const SECONDS: u32 = 4;
 
 /// A server of 24 players and 40 rules.
 pub(crate) fn status() -> ServerStatus {
@@ -95,7 +81,7 @@ fn flood(
     mut forged: impl FnMut(u32) -> SocketAddr,
 ) -> Flood {
     let start = Instant::now();
-    let mut responder = Responder::new(service, status(), secret(), start);
+    let mut responder = Responder::new(service, status(), Secret::new([5; 16]), start);
     let mut out = Vec::new();
     let mut ask = |responder: &mut Responder, now, from| {
         responder.handle_datagram(now, from, request);
@@ -134,7 +120,7 @@ fn flood(
         new: (0, 0),
     };
     let mut to_source: HashMap<IpAddr, u64> = HashMap::new();
-    for second in 0..seconds() {
+    for second in 0..SECONDS {
         let mut bytes_of_second = 0;
         for n in 0..RATE {
             let now =
@@ -180,7 +166,7 @@ fn flood(
 /// Honest clients asked nearly every second, and at least this many percent were answered.
 fn check_answered(name: &str, (asked, answered): (u32, u32), percent: u32) {
     assert!(
-        asked > seconds() * 18 && answered * 100 >= asked * percent,
+        asked > SECONDS * 18 && answered * 100 >= asked * percent,
         "{name}: {answered} of {asked}"
     );
 }
@@ -192,7 +178,7 @@ fn one_victim_gets_less_than_was_sent() {
         let flood = flood(subject, 0, |n| {
             SocketAddr::from(([203, 0, 113, 9], n as u16 | 1))
         });
-        let sent_a_second = flood.bytes_in / u64::from(seconds());
+        let sent_a_second = flood.bytes_in / u64::from(SECONDS);
         assert!(
             flood.worst_second < sent_a_second,
             "{name}: {} of {sent_a_second}",
@@ -230,7 +216,7 @@ fn addresses_of_one_network_share_its_bound() {
         let flood = flood(subject, 128, |n| {
             SocketAddr::from(([203, 0, 113, (n % 128) as u8], 27960))
         });
-        let bound = (256 << 10) + u64::from(seconds()) * (32 << 10) + (16 << 10);
+        let bound = (256 << 10) + u64::from(SECONDS) * (32 << 10) + (16 << 10);
         assert!(
             flood.bytes_out <= bound,
             "{name}: {} bytes, {bound} at most",
@@ -260,7 +246,7 @@ fn forged_regulars_take_nothing_from_older_clients() {
 
 /// What a source gets at most: a burst, then 8 KiB a second, and the reply that exceeds them.
 fn bound_of_a_source() -> u64 {
-    (64 << 10) + u64::from(seconds()) * (8 << 10) + (16 << 10)
+    (64 << 10) + u64::from(SECONDS) * (8 << 10) + (16 << 10)
 }
 
 /// Three attackers that were strong against earlier guards.
@@ -311,7 +297,7 @@ fn no_attacker_makes_a_responder_send_a_victim_more_than_its_bound() {
 #[test]
 fn requests_that_always_differ_get_few_replies() {
     let start = Instant::now();
-    let mut responder = Responder::new(Format::GameSpy2, status(), secret(), start);
+    let mut responder = Responder::new(Format::GameSpy2, status(), Secret::new([5; 16]), start);
     let seconds = 20;
     for n in 0..seconds * RATE {
         let now = start + Duration::from_secs(1) * n / RATE;

@@ -1,9 +1,9 @@
 //! Naive readers: a second implementation of the four protocols, slow and obvious, written only
-//! from facts about the wire.
+//! from facts about the wire and never from the library's parsers, so that the same
+//! misunderstanding is unlikely in both.
 //!
-//! Their author had not read the library's parsers, so that the same misunderstanding is unlikely
-//! in both. A reader gets the datagrams of one server in order of arrival. It returns their fields
-//! and whether they are complete.
+//! A reader gets the datagrams of one server in order of arrival. It returns their fields and
+//! whether they are complete.
 
 pub mod gamespy1;
 pub mod gamespy4;
