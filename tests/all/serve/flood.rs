@@ -223,7 +223,7 @@ fn addresses_of_one_network_share_its_bound() {
             flood.bytes_out
         );
         check_answered(name, flood.regular, 99);
-        check_answered(name, flood.new, 99);
+        check_answered(name, flood.new, 95);
     }
 }
 
