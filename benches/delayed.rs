@@ -38,6 +38,9 @@ struct Arguments {
     /// Query the server this many times with each kind of query, print the durations, and stop.
     #[arg(long)]
     time: Option<u32>,
+    /// Begin with the date, the processor and the commit, as benches/README.md has them.
+    #[arg(long)]
+    markdown: bool,
     /// Have 32 players and 35 rules, instead of 10 and 20.
     #[arg(long)]
     full: bool,
@@ -59,10 +62,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (players, mutators) = if arguments.full { (32, 20) } else { (10, 5) };
     let held = Match::plain("A server".to_owned(), players, mutators);
     let serving = tokio::spawn(answer(socket, delay, held));
-    println!("a UT2004 server with {players} players answers on {address} after {delay:?}");
+    if arguments.markdown {
+        println!("{}", kit::machine::heading());
+    }
     match arguments.time {
         Some(times) => measure(address, times).await?,
-        None => tokio::time::sleep(Duration::from_secs(arguments.seconds)).await,
+        None => {
+            println!("a UT2004 server with {players} players answers on {address} after {delay:?}");
+            tokio::time::sleep(Duration::from_secs(arguments.seconds)).await;
+        }
     }
     serving.abort();
     Ok(())
@@ -95,6 +103,7 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
             query(QueryOptions::default().with_dialect(Dialect::SeparateLists)),
         ),
     ];
+    println!("| UT2004 | median | requests | players | rules | |\n|---|---|---|---|---|---|");
     for (way, query) in ways {
         let mut milliseconds = Vec::new();
         let mut last = None;
@@ -111,7 +120,7 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
             .unwrap_or_default();
         if let Some(outcome) = last {
             println!(
-                "{way:<16} median {median:6.1} ms, {} requests, {} players, {} rules, {}",
+                "| {way} | {median:.1} ms | {} | {} | {} | {} |",
                 outcome.stats.requests,
                 outcome.answer.players().count(),
                 outcome.answer.rules().count(),

@@ -124,6 +124,11 @@ pub(crate) fn main() {
         .skip(1)
         .filter(|argument| argument != "--bench")
         .collect();
+    // As benches/README.md has it.
+    if arguments.iter().any(|argument| argument == "--markdown") {
+        println!("{}", kit::machine::heading());
+        return compare(5);
+    }
     let number = |index: usize| {
         arguments
             .get(index)
@@ -382,10 +387,6 @@ fn wait_for_datagram(socket: &UdpSocket) {
 }
 
 fn compare(rounds: usize) {
-    println!(
-        "load: {}",
-        std::fs::read_to_string("/proc/loadavg").unwrap().trim()
-    );
     let this = std::process::id().to_string();
     Command::new("taskset")
         .args(["-pc", "1", &this])
@@ -420,10 +421,6 @@ fn compare(rounds: usize) {
             median(&|run| run[2] / run[1]),
         );
     }
-    println!(
-        "load: {}",
-        std::fs::read_to_string("/proc/loadavg").unwrap().trim()
-    );
 }
 
 /// Measures a request that the guard rejects, and one that is answered.

@@ -56,9 +56,6 @@ pub(crate) struct Options {
     /// broken servers, rate limits, all protocols.
     #[arg(long)]
     pub(crate) internet: Option<u64>,
-    /// Never sleep, so that senders do not spend time on waking the farm.
-    #[arg(long)]
-    pub(crate) awake: bool,
     /// Stop after this many seconds.
     #[arg(long, default_value_t = 120)]
     pub(crate) seconds: u64,
@@ -78,6 +75,12 @@ pub(crate) fn index(ip: Ipv4Addr) -> Option<u32> {
 /// Whether a server is among this many percent, spread over the list.
 fn is_among(index: u32, salt: u32, percent: u32) -> bool {
     (index.wrapping_add(salt)).wrapping_mul(0x9E37_79B1) >> 16 & 0xFFFF < percent * 65_536 / 100
+}
+
+/// How many of 10,000 servers answer if this share of them is silent and scattered.
+pub(crate) fn answering(silent: u32) -> u32 {
+    let all = 0..10_000;
+    all.filter(|index| !is_among(*index, 0, silent)).count() as u32
 }
 
 impl Options {
@@ -131,7 +134,7 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
         if now >= end {
             return Ok(());
         }
-        if !has_received && !options.awake {
+        if !has_received {
             farm.sleep(now, end);
         }
     }

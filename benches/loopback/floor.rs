@@ -145,10 +145,6 @@ impl Queries {
 /// Queries this many servers, `window` at once. Returns the time and the number of complete
 /// replies.
 pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Vec<Step>) -> (Duration, u32) {
-    if std::env::var_os("SHOW").is_some() {
-        let counts: Vec<u8> = steps.iter().map(|step| step.datagrams).collect();
-        eprintln!("{counts:?}");
-    }
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.set_nonblocking(true).unwrap();
     as_in_a_scan(&socket);

@@ -18,6 +18,9 @@ struct Arguments {
     /// An argument that `cargo bench` adds.
     #[arg(long, hide = true, global = true)]
     bench: bool,
+    /// Begin with the date, the processor and the commit, as benches/README.md has them.
+    #[arg(long, global = true)]
+    markdown: bool,
     #[command(subcommand)]
     command: Option<Task>,
 }
@@ -53,14 +56,12 @@ enum Task {
         #[command(flatten)]
         others: internet::Others,
     },
-    /// Run all comparisons: farms and scans, each on one processor.
+    /// Scan with a loop without parsing, with the answers as received, and with the model. Farms and
+    /// scans are each on one processor.
     Compare {
-        /// Runs of each row; the tables show medians.
+        /// Runs of each row; the table shows medians.
         #[arg(long, default_value_t = 3)]
         rounds: usize,
-        /// The program of benches/gamedig, to compare with.
-        #[arg(long)]
-        gamedig: Option<PathBuf>,
     },
 }
 
@@ -107,25 +108,29 @@ struct Run {
 }
 
 pub(crate) fn main() -> std::io::Result<()> {
-    match Arguments::parse().command {
-        Some(Task::Farm(options)) => farm::run(options),
+    let arguments = Arguments::parse();
+    if arguments.markdown {
+        println!("{}", kit::machine::heading());
+    }
+    match arguments.command {
+        Some(Task::Farm(options)) => return farm::run(options),
         Some(Task::Scan(arguments)) => {
             let run = scan(arguments);
             println!(
                 "{} {} {} {}",
                 run.seconds, run.answered, run.drops, run.memory
             );
-            Ok(())
         }
-        Some(Task::Compare { rounds, gamedig }) => compare(&Comparison { rounds, gamedig }),
+        Some(Task::Compare { rounds }) => compare(&Comparison {
+            rounds,
+            gamedig: None,
+        }),
         Some(Task::Internet {
             servers,
             seed,
             others,
         }) => {
-            if measure_internet(servers, seed, &others) {
-                Ok(())
-            } else {
+            if !measure_internet(servers, seed, &others) {
                 std::process::exit(1)
             }
         }
@@ -133,15 +138,13 @@ pub(crate) fn main() -> std::io::Result<()> {
             rounds,
             percent,
             gamedig,
-        }) => {
-            dead(&Comparison { rounds, gamedig }, percent);
-            Ok(())
-        }
+        }) => dead(&Comparison { rounds, gamedig }, percent),
         None => compare(&Comparison {
             rounds: 3,
             gamedig: None,
         }),
     }
+    Ok(())
 }
 
 fn scan(arguments: ScanArguments) -> Run {
@@ -228,9 +231,6 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
     }
     std::hint::black_box(seen);
     let took = start.elapsed();
-    if std::env::var_os("SHOW").is_some() {
-        eprintln!("{:?} {:?}", scan.io(), scan.stats());
-    }
     (took, answered, scan.io().drops.unwrap_or_default())
 }
 
@@ -288,52 +288,42 @@ struct Comparison {
     gamedig: Option<PathBuf>,
 }
 
-/// A row of a table.
+/// A cell of a table.
 #[derive(Debug, Clone)]
-enum Row {
+enum Cell {
+    /// Arguments of a scan.
     Ours(String),
     /// With this number of threads.
     Gamedig(u32),
 }
 
 impl Comparison {
-    /// Measures the rows and prints the medians. Each round runs every row once, so that noise
-    /// affects all of them.
-    fn table(&self, title: &str, servers: u32, rows: &[Row]) {
-        println!("\n{title}");
-        let mut runs = vec![Vec::new(); rows.len()];
+    /// The median run of each cell; `None` for a missing program. Each round runs every cell once,
+    /// so that noise affects all of them.
+    fn medians(&self, servers: u32, answering: u32, cells: &[Cell]) -> Vec<Option<Run>> {
+        let mut runs = vec![Vec::new(); cells.len()];
         for _ in 0..self.rounds {
-            for (row, runs) in rows.iter().zip(&mut runs) {
-                runs.extend(self.once(row, servers));
+            for (cell, runs) in cells.iter().zip(&mut runs) {
+                runs.extend(self.once(cell, servers));
             }
         }
-        let mut floor = None;
-        for (row, mut runs) in rows.iter().zip(runs) {
+        let median = |(cell, mut runs): (&Cell, Vec<Run>)| {
             runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-            let Some(run) = runs.get(runs.len() / 2) else {
-                continue;
-            };
-            let floor = *floor.get_or_insert(run.seconds);
-            let name = match row {
-                Row::Ours(arguments) => arguments.clone(),
-                Row::Gamedig(threads) => format!("rust gamedig, {threads} threads"),
-            };
-            println!(
-                "  {name:<52} {:>8.1} ms {:>9.0}/s  {:>5.2} of the first  least answered {:>6}  most dropped {:>4}  peak {:>6} KiB",
-                run.seconds * 1e3,
-                f64::from(servers) / run.seconds,
-                floor / run.seconds,
-                runs.iter().map(|run| run.answered).min().unwrap(),
-                runs.iter().map(|run| run.drops).max().unwrap(),
-                run.memory,
-            );
-        }
+            for run in runs.iter().filter(|run| run.answered < answering) {
+                eprintln!(
+                    "{cell:?}: {} of {answering} answered, {} dropped",
+                    run.answered, run.drops
+                );
+            }
+            runs.get(runs.len() / 2).copied()
+        };
+        cells.iter().zip(runs).map(median).collect()
     }
 
-    /// One run of a row; `None` for a missing program.
-    fn once(&self, row: &Row, servers: u32) -> Option<Run> {
-        let mut command = match row {
-            Row::Ours(arguments) => {
+    /// One run of a cell; `None` for a missing program.
+    fn once(&self, cell: &Cell, servers: u32) -> Option<Run> {
+        let mut command = match cell {
+            Cell::Ours(arguments) => {
                 let mut command = on_processor(0, None);
                 command.args([
                     "scan",
@@ -345,7 +335,7 @@ impl Comparison {
                 command.args(arguments.split_whitespace());
                 command
             }
-            Row::Gamedig(threads) => {
+            Cell::Gamedig(threads) => {
                 let mut command = on_processor(0, Some(self.gamedig.as_deref()?));
                 command.args([threads.to_string(), servers.to_string(), PORT.to_string()]);
                 command
@@ -356,7 +346,7 @@ impl Comparison {
         let mut parts = text.split_whitespace();
         let mut next = || parts.next().expect("a row").parse::<f64>().unwrap();
         let (seconds, answered) = (next(), next() as u32);
-        let drops = if matches!(row, Row::Ours(_)) {
+        let drops = if matches!(cell, Cell::Ours(_)) {
             next() as u64
         } else {
             0
@@ -368,13 +358,6 @@ impl Comparison {
             memory: next() as u64,
         })
     }
-}
-
-/// The lower bound, typed answers, and the model.
-fn rows_of(protocol: &str) -> Vec<Row> {
-    let each = ["--floor", "", "--model"];
-    each.map(|what| Row::Ours(format!("--protocol {protocol} {what}")))
-        .to_vec()
 }
 
 /// The defaults of the client, and other programs. Returns whether no answer of this crate is wrong.
@@ -397,125 +380,127 @@ fn measure_internet(servers: u32, seed: u64, others: &internet::Others) -> bool 
     found.wrong.is_empty()
 }
 
-/// Scans 10,000 servers, some of them silent, with Linux's default receive buffer. First with 1 s
-/// and no retries, at the scan's own rate and without a limit; then with the example's defaults.
+fn ours(arguments: &str) -> Cell {
+    Cell::Ours(arguments.to_owned())
+}
+
+fn seconds(run: Option<Run>) -> String {
+    run.map_or_else(String::new, |run| format!("{:.2} s", run.seconds))
+}
+
+/// Scans 10,000 servers, some of them silent, with Linux's default receive buffer, 1 s and no
+/// retries.
 fn dead(comparison: &Comparison, percent: Option<u32>) {
-    let ours = |arguments: &str| Row::Ours(format!("--receive-buffer 212992 {arguments}"));
-    for percent in [0, 10, 50, 90, 99, 100_u32]
-        .into_iter()
-        .filter(|&each| percent.is_none_or(|only| only == each))
-    {
-        for order in ["", "--dead-first"] {
-            let percents = percent.to_string();
-            let mut farm = vec!["--dead", &percents];
-            if !order.is_empty() {
-                farm.push(order);
-            }
-            let _farm = Farm::start(PORT, &farm);
-            let mut rows = vec![ours(""), ours("--rate 10000000"), ours("--model")];
-            if percent == 50 && order.is_empty() {
-                rows.push(ours("--timeout 4000 --retries 2"));
-            }
-            if order.is_empty() {
-                rows.extend([1000, 2000, 4000].map(Row::Gamedig));
-            }
-            comparison.table(&format!("{percent} % silent {order}"), 10_000, &rows);
-            if percent == 100 {
-                comparison.table("1,024 silent", 1024, &rows[..2]);
-            }
-        }
+    let scan = ours("--receive-buffer 212992");
+    let threads = [1000, 2000, 4000];
+    let gamedig = threads.map(|threads| format!(" rust gamedig, {threads} threads |"));
+    println!(
+        "| dead | scattered | all in front | in front, rate open |{}",
+        gamedig.concat()
+    );
+    println!("|---|---|---|---|---|---|---|");
+    let percents = [10, 50, 90, 99, 100].into_iter();
+    for percent in percents.filter(|&each| percent.is_none_or(|only| only == each)) {
+        let share = percent.to_string();
+        let in_front = {
+            let _farm = Farm::start(PORT, &["--dead", &share, "--dead-first"]);
+            let open = ours("--receive-buffer 212992 --rate 10000000");
+            comparison.medians(10_000, 100 * (100 - percent), &[scan.clone(), open])
+        };
+        let _farm = Farm::start(PORT, &["--dead", &share]);
+        let cells = [vec![scan.clone()], threads.map(Cell::Gamedig).to_vec()].concat();
+        let mut scattered = comparison.medians(10_000, farm::answering(percent), &cells);
+        let gamedig = scattered.split_off(1);
+        let cells: Vec<String> = [scattered, in_front, gamedig]
+            .concat()
+            .into_iter()
+            .map(seconds)
+            .collect();
+        println!("| {percent} % | {} |", cells.join(" | "));
     }
 }
 
-fn compare(comparison: &Comparison) -> std::io::Result<()> {
+fn compare(comparison: &Comparison) {
+    println!(
+        "| | floor | answers as received | with the model | peak memory |\n|---|---|---|---|---|"
+    );
     compare_protocols(comparison);
-    compare_windows(comparison);
-    compare_silent(comparison);
     compare_distant(comparison);
+    compare_silent(comparison);
     compare_lengths(comparison);
-    Ok(())
 }
 
-fn ours(arguments: &str) -> Row {
-    Row::Ours(arguments.to_owned())
-}
-
-fn threads(counts: &[u32]) -> Vec<Row> {
-    counts.iter().copied().map(Row::Gamedig).collect()
+/// A line of the table of `compare`: milliseconds, and their ratio to the floor.
+fn line(name: &str, [floor, answers, model]: [Option<Run>; 3]) {
+    let cell = |run: Option<Run>| match (run, floor) {
+        (Some(run), Some(floor)) => {
+            format!(
+                "{:.1} ({:.2})",
+                run.seconds * 1e3,
+                floor.seconds / run.seconds
+            )
+        }
+        (Some(run), None) => format!("{:.1}", run.seconds * 1e3),
+        (None, _) => String::new(),
+    };
+    let lowest = floor.map_or_else(String::new, |run| format!("{:.1}", run.seconds * 1e3));
+    let memory = model.map_or(0, |run| run.memory);
+    println!(
+        "| {name} | {lowest} | {} | {} | {:.1} MiB |",
+        cell(answers),
+        cell(model),
+        memory as f64 / 1024.0
+    );
 }
 
 /// Each protocol, with usual and with full servers.
 fn compare_protocols(comparison: &Comparison) {
-    for full in [false, true] {
-        let farm: &[&str] = if full { &["--full"] } else { &[] };
+    for (servers, farm) in [("usual", &[][..]), ("full", &["--full"])] {
         let _farm = Farm::start(PORT, farm);
-        for protocol in [
-            "quake3 --window 256",
-            "gamespy1 --window 256",
-            "gamespy4 --window 256",
+        for (name, protocol) in [
+            ("Quake 3", "quake3 --window 256"),
+            ("GameSpy v1", "gamespy1 --window 256"),
+            ("GameSpy v4", "gamespy4 --window 256"),
             // A larger window overflows the receive buffer with full servers.
-            "ut2004 --window 1024",
+            ("UT2004", "ut2004 --window 1024"),
         ] {
-            let title = format!(
-                "{protocol}, {}",
-                if full {
-                    "full servers"
-                } else {
-                    "usual servers"
-                }
-            );
-            comparison.table(&title, 10_000, &rows_of(protocol));
+            let cells = ["--floor", "", "--model"]
+                .map(|what| ours(&format!("--protocol {protocol} {what}")));
+            let runs = comparison.medians(10_000, 10_000, &cells);
+            line(&format!("{name}, {servers}"), [runs[0], runs[1], runs[2]]);
         }
-    }
-}
-
-/// All servers answer.
-fn compare_windows(comparison: &Comparison) {
-    for (awake, title) in [
-        (&[][..], "none dead"),
-        (&["--awake"], "none dead, and the farm never sleeps"),
-    ] {
-        let _farm = Farm::start(PORT, awake);
-        let scans = [
-            "--window 256 --floor",
-            "--window 256",
-            "--window 256 --model",
-        ]
-        .map(ours)
-        .to_vec();
-        comparison.table(
-            title,
-            10_000,
-            &[scans, threads(&[4, 8, 16, 64, 256])].concat(),
-        );
-    }
-}
-
-/// Some servers are silent.
-fn compare_silent(comparison: &Comparison) {
-    for dead in ["1", "10"] {
-        let _farm = Farm::start(PORT, &["--dead", dead]);
-        let scan = vec![ours("--window 2048 --model")];
-        let rows = [scan, threads(&[64, 256, 1000, 2000])].concat();
-        comparison.table(&format!("{dead} % dead, 1 s timeout"), 10_000, &rows);
     }
 }
 
 /// The servers are far away.
 fn compare_distant(comparison: &Comparison) {
     let _farm = Farm::start(PORT, &["--delay", "50"]);
-    let rows = [ours("--window 8192 --floor"), ours("--window 8192 --model")];
-    comparison.table("50 ms away", 10_000, &rows);
+    let cells = [ours("--window 8192 --floor"), ours("--window 8192 --model")];
+    let runs = comparison.medians(10_000, 10_000, &cells);
+    line("Quake 3, 50 ms away, window 8192", [runs[0], None, runs[1]]);
+}
+
+/// Some servers are silent.
+fn compare_silent(comparison: &Comparison) {
+    for dead in [1, 10] {
+        let _farm = Farm::start(PORT, &["--dead", &dead.to_string()]);
+        let cells = [ours("--window 2048 --model")];
+        let runs = comparison.medians(10_000, farm::answering(dead), &cells);
+        line(
+            &format!("Quake 3, {dead} % dead, 1 s timeout"),
+            [None, None, runs[0]],
+        );
+    }
 }
 
 /// Lists of several lengths.
 fn compare_lengths(comparison: &Comparison) {
     let _farm = Farm::start(PORT, &["--servers", "100000"]);
     for servers in [1000, 10_000, 100_000] {
-        comparison.table(
-            &format!("{servers} servers"),
-            servers,
-            &[ours("--window 512 --model")],
+        let runs = comparison.medians(servers, servers, &[ours("--window 512 --model")]);
+        line(
+            &format!("Quake 3, {servers} servers, window 512"),
+            [None, None, runs[0]],
         );
     }
 }

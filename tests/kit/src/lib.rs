@@ -18,6 +18,7 @@ pub mod hostile;
 pub mod internet;
 pub mod link;
 pub mod list_servers;
+pub mod machine;
 pub mod naive;
 pub mod pair;
 pub mod process;
