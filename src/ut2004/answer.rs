@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::list_reply::Datagram;
 use super::lists::Lists;
 use super::wire::info::Info;
-use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList};
+use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, TYPE_AT};
 use super::wire::strings::FString;
-use super::wire::{Body, Response};
+use super::wire::{Body, INFO, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
@@ -31,7 +30,7 @@ use crate::options::{Detail, QueryOptions};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// All datagrams: the info, then each list in its order as far as that is known.
+    /// All datagrams, see [`Self::datagrams`].
     pub(super) bytes: Bytes,
     /// Each datagram.
     places: Vec<Place>,
@@ -68,8 +67,13 @@ impl Answer {
     pub(super) fn new(lists: Lists, options: &QueryOptions) -> Self {
         let missing = missing_parts(&lists, options.detail);
         let has_all_rules = lists.has_all_rules();
-        let mut datagrams: Vec<Datagram> = lists.info.into_iter().collect();
-        datagrams.extend(lists.rules.into_datagrams());
+        let mut datagrams = lists.rules.into_datagrams();
+        let info_at = if missing == MissingParts::NOTHING {
+            0
+        } else {
+            datagrams.len()
+        };
+        datagrams.splice(info_at..info_at, lists.info);
         datagrams.extend(lists.players.into_datagrams());
         let length = datagrams.iter().map(|datagram| datagram.bytes.len()).sum();
         let mut bytes = Vec::with_capacity(length);
@@ -97,8 +101,8 @@ impl Answer {
     ///
     /// The answer is complete only if one round of requests can prove it: see the table of the
     /// [module](super). In other answers, a datagram can be lost and nothing shows it: then
-    /// [`Part::End`](crate::Part::End) is missing. Where several replies were captured, the first
-    /// version of each datagram counts.
+    /// [`Part::End`](crate::Part::End) is missing. Lists with the info between them are not of one
+    /// round. Where several replies were captured, the first version of each datagram counts.
     ///
     /// # Errors
     /// The error of the last datagram, if no datagram is a reply.
@@ -111,9 +115,13 @@ impl Answer {
         let no_datagram = ParseErrorKind::CutShort("the answer: no datagram");
         let mut last_error = ParseError::new(no_datagram, 0);
         let mut has_reply = false;
+        let mut before_info = 0;
         for datagram in datagrams {
             let datagram = datagram.as_ref();
             let awaits_info = lists.info.is_none();
+            if awaits_info {
+                before_info = lists.size_of_lists().datagrams;
+            }
             let taken = match lists.take(datagram, awaits_info, limits) {
                 // A reply to another request.
                 Err(error) if matches!(error.kind, ParseErrorKind::Unexpected(_)) => {
@@ -129,7 +137,8 @@ impl Answer {
         if !has_reply {
             return Err(last_error);
         }
-        lists.end_only_round();
+        let all = lists.size_of_lists().datagrams;
+        lists.end_only_round(before_info == 0 || before_info == all);
         Ok(Self::new(
             lists,
             &QueryOptions::default().with_limits(*limits),
@@ -138,7 +147,10 @@ impl Answer {
 
     /// The info record.
     pub fn info(&self) -> Option<Info<'_>> {
-        let response = Response::parse(self.datagrams().next()?, &self.limits).ok()?;
+        let datagram = self
+            .datagrams()
+            .find(|datagram| datagram.get(TYPE_AT) == Some(&INFO))?;
+        let response = Response::parse(datagram, &self.limits).ok()?;
         match response.body {
             Body::Info(info) => Some(info),
             _ => None,
@@ -184,10 +196,11 @@ impl Answer {
             .flat_map(|entries| PlayerList(entries).iter())
     }
 
-    /// The datagrams of the answer, unchanged: info, rules, players.
+    /// The datagrams of the answer, unchanged: info, rules, players. In an incomplete answer, the
+    /// info is between the lists.
     ///
     /// [`Self::from_datagrams`] reads them as one round of requests, although several may have been
-    /// needed to prove that the answer is complete.
+    /// needed to prove that the answer is complete. The order keeps an incomplete answer incomplete.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let ranges = self.places.iter().map(|place| place.range.clone());
         ranges.map(|range| self.bytes.get(range).unwrap_or_default())

@@ -76,23 +76,32 @@ impl StatusQuery {
     }
 
     fn ask_for_lists(&mut self) {
-        self.ask(if self.lists.is_separate {
+        self.lists.begin_round();
+        self.ask_for_next_list();
+    }
+
+    /// Requests both lists, or one that this round has not requested.
+    fn ask_for_next_list(&mut self) {
+        self.ask(if !self.lists.is_separate {
+            Command::RulesAndPlayers
+        } else if self.lists.are_rules_next() {
             Command::Rules
         } else {
-            Command::RulesAndPlayers
+            Command::Players
         });
     }
 
     /// Ends the current step.
     fn end_step(&mut self) -> NextStep {
-        let is_first_round = self.lists.info.is_none();
-        match self.command {
-            Command::Rules if is_first_round => self.ask(Command::Players),
-            Command::Players | Command::RulesAndPlayers if is_first_round => {
-                // The rest of the lists arrives during the round trip of the info.
-                self.ask(Command::Info);
-            }
-            _ => return self.decide(),
+        let is_first_round = self.lists.info.is_none() && self.command != Command::Info;
+        if !is_first_round {
+            return self.decide();
+        }
+        if self.lists.is_round_open() {
+            self.ask_for_next_list();
+        } else {
+            // The rest of the lists arrives during the round trip of the info.
+            self.ask(Command::Info);
         }
         NextStep::Request
     }
@@ -106,12 +115,12 @@ impl StatusQuery {
             Command::Info => Reply::Info,
             _ => Reply::Lists,
         };
-        match (self.command, self.lists.end(ended)) {
-            (_, Decision::Complete) => return NextStep::Done(self.take_answer()),
-            (Command::Rules, _) => self.ask(Command::Players),
-            (_, Decision::AskInfo) => self.ask(Command::Info),
-            (_, Decision::AskLists) => self.ask_for_lists(),
-            (_, Decision::End) => return NextStep::Done(self.take_answer()),
+        match self.lists.end(ended) {
+            Decision::Complete => return NextStep::Done(self.take_answer()),
+            _ if self.lists.is_round_open() => self.ask_for_next_list(),
+            Decision::AskInfo => self.ask(Command::Info),
+            Decision::AskLists => self.ask_for_lists(),
+            Decision::End => return NextStep::Done(self.take_answer()),
         }
         NextStep::Request
     }
@@ -164,13 +173,13 @@ impl StatusQuery {
             if !has_begun && !self.lists.is_separate {
                 // Some servers and filters know only the requests for one list.
                 self.lists.is_separate = true;
-                self.command = Command::Rules;
+                self.ask_for_lists();
             }
             return OnTimeout::Retry;
         }
         self.lists.rules.is_over = true;
-        if self.command == Command::Rules {
-            self.ask(Command::Players);
+        if self.lists.is_round_open() {
+            self.ask_for_next_list();
             return OnTimeout::Next;
         }
         OnTimeout::Done(self.take_answer())

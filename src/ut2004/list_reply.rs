@@ -16,6 +16,10 @@ use crate::text::number;
 /// `ChangeName`).
 const MAX_NAME: usize = 20;
 
+/// Rules of the stock game (`Deaod/UT2004`, `Engine/GameInfo.uc`, `UnrealGame/DeathMatch.uc`).
+const MAX_SPECTATORS: &str = "MaxSpectators";
+const MIN_PLAYERS: &str = "MinPlayers";
+
 /// The datagrams of one reply, in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ListReply {
@@ -47,46 +51,25 @@ impl ListReply {
         self.datagrams.iter().map(|part| part.entry_count).sum()
     }
 
-    /// Whether it has a datagram that can only be the last, or no datagram at all.
-    pub(super) fn has_end(&self) -> bool {
-        self.datagrams.is_empty() || self.datagrams.iter().any(Datagram::is_end)
-    }
-
-    /// Whether it has the rule with which the list of every stock game begins.
-    pub(super) fn has_first_rule(&self) -> bool {
-        self.datagrams.iter().any(Datagram::is_first)
-    }
-
-    /// The number in the rule with this key.
-    pub(super) fn number(&self, key: &str) -> Option<usize> {
-        let mut rules = self.datagrams.iter().flat_map(Datagram::rules);
-        let rule = rules.find(|rule| rule.name.eq_ignore_ascii_case(key.as_bytes()))?;
-        number::number(rule.value)
-    }
-
-    /// The number of players and spectators, without team scores.
-    pub(super) fn player_count(&self) -> usize {
-        let people = self.players().filter(|row| row.pseudo_team().is_none());
-        people.count()
-    }
-
-    /// Whether no name is longer than the stock game allows, which counts colour codes too.
-    pub(super) fn has_short_names(&self) -> bool {
-        self.players()
-            .all(|row| row.name.raw().len() <= MAX_NAME && row.xmp.is_none())
-    }
-
-    /// Whether it is one reply and has no cut datagram.
-    pub(super) fn is_sound(&self) -> bool {
-        !self.datagrams.iter().any(|part| part.is_cut) && !self.is_mixed()
-    }
-
-    /// Whether it has datagrams of two replies: two that can only be the last, two that begin the
-    /// rules, or one player in two datagrams.
-    fn is_mixed(&self) -> bool {
+    /// Reads the facts that it shows.
+    pub(super) fn facts(&self) -> Facts {
         let ends = self.datagrams.iter().filter(|part| part.is_end()).count();
         let starts = self.datagrams.iter().filter(|part| part.is_first()).count();
-        ends > 1 || starts > 1 || self.has_player_in_two_datagrams()
+        let is_cut = self.datagrams.iter().any(|part| part.is_cut);
+        let is_mixed = ends > 1 || starts > 1 || self.has_player_in_two_datagrams();
+        let mut facts = Facts {
+            is_sound: !is_cut && !is_mixed,
+            has_first_rule: starts > 0,
+            has_end: ends > 0 || self.datagrams.is_empty(),
+            ..Facts::default()
+        };
+        for rule in self.datagrams.iter().flat_map(Datagram::rules) {
+            facts.read_rule(&rule);
+        }
+        for player in self.players() {
+            facts.count(player);
+        }
+        facts
     }
 
     fn has_player_in_two_datagrams(&self) -> bool {
@@ -104,16 +87,20 @@ impl ListReply {
         players.iter().zip(players.iter().skip(1)).any(is_in_two)
     }
 
+    /// Whether it has the same datagrams as another reply.
+    pub(super) fn is_copy_of(&self, other: &Self) -> bool {
+        let has_as_many = self.datagrams.len() == other.datagrams.len();
+        has_as_many && self.datagrams.iter().all(|part| other.has(&part.bytes))
+    }
+
     /// Compares a reply with an earlier one.
     pub(super) fn relation_to(&self, earlier: &Self) -> Relation {
-        let has_as_many = self.datagrams.len() == earlier.datagrams.len();
-        if has_as_many && self.datagrams.iter().all(|part| earlier.has(&part.bytes)) {
-            return Relation::Identical;
-        }
-        if self.sorted_entries() == earlier.sorted_entries() {
+        let entries = self.sorted_entries();
+        let known = earlier.sorted_entries();
+        if entries == known {
             return Relation::Equal;
         }
-        if self.entry_count() < earlier.entry_count() && earlier.has_names_of(self) {
+        if entries.len() < known.len() && has_names(&known, &entries) {
             return Relation::Lacking;
         }
         Relation::Other
@@ -121,12 +108,7 @@ impl ListReply {
 
     /// Whether the reply has every rule or player of another reply, by name and number.
     pub(super) fn has_names_of(&self, other: &Self) -> bool {
-        let entries = self.sorted_entries();
-        let mut wanted = other.sorted_entries().into_iter();
-        wanted.all(|wanted| {
-            let found = entries.binary_search_by_key(&wanted.key(), Entry::key);
-            found.is_ok()
-        })
+        self.is_copy_of(other) || has_names(&self.sorted_entries(), &other.sorted_entries())
     }
 
     /// The entries, in a form for comparing two replies. They are sorted, because datagrams can
@@ -199,11 +181,69 @@ impl ListReply {
     }
 }
 
+/// Whether the wanted rules or players are among these, by name and number.
+fn has_names(entries: &[Entry<'_>], wanted: &[Entry<'_>]) -> bool {
+    let is_among = |wanted: &Entry<'_>| {
+        let found = entries.binary_search_by_key(&wanted.key(), Entry::key);
+        found.is_ok()
+    };
+    wanted.iter().all(is_among)
+}
+
+/// What a reply shows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Facts {
+    /// Whether it is one reply and has no cut datagram. Signs of two replies: two datagrams that
+    /// can only be the last, two that begin the rules, or one player in two datagrams.
+    pub(super) is_sound: bool,
+    /// Whether it has the rule with which the list of every stock game begins.
+    pub(super) has_first_rule: bool,
+    /// Whether it has a datagram that can only be the last, or no datagram at all.
+    pub(super) has_end: bool,
+    /// Rules that bound the lists.
+    pub(super) max_spectators: Option<usize>,
+    pub(super) min_players: Option<usize>,
+    /// The number of players and spectators, without team scores.
+    pub(super) listed: usize,
+    /// How many of them are in a team.
+    in_teams: usize,
+    /// Whether a name is longer than the stock game allows, which counts colour codes too.
+    pub(super) has_long_names: bool,
+}
+
+impl Facts {
+    fn read_rule(&mut self, rule: &Entry<'_>) {
+        let is_rule = |key: &str| rule.name.eq_ignore_ascii_case(key.as_bytes());
+        if is_rule(MAX_SPECTATORS) {
+            self.max_spectators = self.max_spectators.or(number::number(rule.value));
+        } else if is_rule(MIN_PLAYERS) {
+            self.min_players = self.min_players.or(number::number(rule.value));
+        }
+    }
+
+    fn count(&mut self, row: PlayerRecord<'_>) {
+        if row.pseudo_team().is_some() {
+            return;
+        }
+        self.listed = self.listed.saturating_add(1);
+        self.in_teams = self.in_teams.saturating_add(row.team().is_some().into());
+        self.has_long_names |= row.name.raw().len() > MAX_NAME || row.xmp.is_some();
+    }
+
+    /// The number of players without spectators, who are in no team. In games without teams, the
+    /// number of all.
+    pub(super) const fn playing(&self) -> usize {
+        if self.in_teams > 0 {
+            self.in_teams
+        } else {
+            self.listed
+        }
+    }
+}
+
 /// A reply compared with an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
-    /// The datagrams are the same.
-    Identical,
     /// The entries are the same. Values, pings and scores differ.
     Equal,
     /// It lacks entries of the earlier reply, and has no others.

@@ -3,7 +3,7 @@
 //! The [module](super) explains the table of [`Lists::decide`]. Replies are never merged: a
 //! datagram of another moment can contradict the rest.
 
-use super::list_reply::{Datagram, ListReply, Relation, Size};
+use super::list_reply::{Datagram, Facts, ListReply, Relation, Size};
 use super::wire::lists::{PLAYERS, RULES, TYPE_AT};
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -17,12 +17,9 @@ pub(super) const UNEXPECTED: ParseError =
 /// How often both lists are requested. Some servers change them with every reply.
 const MAX_ROUNDS: u8 = 4;
 
-/// The minimum number of players in a full datagram, if their names are short.
-const MIN_FULL_ROWS: usize = 12;
-
-/// Rules of the stock game (`Deaod/UT2004`, `Engine/GameInfo.uc`, `UnrealGame/DeathMatch.uc`).
-const MAX_SPECTATORS: &str = "MaxSpectators";
-const MIN_PLAYERS: &str = "MinPlayers";
+/// The minimum number of people in a full datagram whose names have 20 bytes at most: twelve rows,
+/// of which two can be scores of teams.
+const MIN_FULL_ROWS: usize = 10;
 
 /// The info record and both lists.
 #[derive(Debug, Clone, Default)]
@@ -50,8 +47,12 @@ pub(super) struct List {
     is_awaited: bool,
     /// Whether the request has arrived: a list without a datagram is empty.
     is_answered: bool,
+    /// Whether this round has not requested it.
+    is_due: bool,
     /// The newest reply that lacks nothing of the one before.
     best: ListReply,
+    /// What `best` shows.
+    facts: Facts,
     /// How many replies have the entries of `best`: 0 if it proves nothing.
     equal_replies: u8,
     /// Whether the newest reply has other entries than the one before.
@@ -70,9 +71,10 @@ enum Moment {
     Before,
     /// After it.
     After,
-    /// At its moment: equal infos came before and after the reply, or the same bytes
-    /// before and after the info.
-    Same,
+    /// Before and after the info, with the same bytes.
+    Copied,
+    /// Between two equal infos.
+    Enclosed,
 }
 
 /// How many equal replies prove a list.
@@ -123,67 +125,73 @@ impl Lists {
 
     /// The table of the module's documentation: the first row that fits decides.
     fn decide(&self, ended: Reply) -> Decision {
-        let lacks_players = self.players_proof() == Proof::Never;
+        let (rules, players) = (self.rules_proof(), self.players_proof());
+        let are_proved = self.rules.is_proved(rules) && self.players.is_proved(players);
+        let lacks_players = players == Proof::Never;
         let is_new = self.rules.is_new || self.players.is_new;
         if self.rules.is_over || self.players.is_over {
             return Decision::End; // Row 1.
         }
         if self.is_complete() {
-            return Decision::Complete; // Rows 2 and 3.
+            return Decision::Complete; // Row 2.
         }
-        if ended == Reply::Lists && (self.are_proved() || is_new || lacks_players) {
-            return Decision::AskInfo; // Row 4.
+        if ended == Reply::Lists && (are_proved || is_new || lacks_players) {
+            return Decision::AskInfo; // Row 3.
         }
         if lacks_players && self.players.is_repeated() {
-            return Decision::End; // Row 5.
+            return Decision::End; // Row 4.
         }
         if self.rounds < MAX_ROUNDS {
-            Decision::AskLists // Row 6.
+            Decision::AskLists // Row 5.
         } else {
-            Decision::End // Row 7.
+            Decision::End // Row 6.
         }
     }
 
     fn is_complete(&self) -> bool {
-        self.are_proved() && (self.is_one_round() || self.is_one_moment())
+        let (rules, players) = (self.rules.moment, self.players.moment);
+        // A list of before the info and one of after it are not of one moment.
+        let is_mixed = matches!(
+            (rules, players),
+            (Moment::Before, Moment::Enclosed) | (Moment::Enclosed, Moment::Before)
+        );
+        !is_mixed && self.are_rules_settled() && self.are_players_settled()
     }
 
-    fn are_proved(&self) -> bool {
-        self.rules.is_proved(self.rules_proof()) && self.players.is_proved(self.players_proof())
+    /// Whether the rules are proved and of the info's moment.
+    fn are_rules_settled(&self) -> bool {
+        let proof = self.rules_proof();
+        let is_of_info = match self.rules.moment {
+            Moment::Before => proof == Proof::Once,
+            Moment::After => false,
+            Moment::Copied | Moment::Enclosed => true,
+        };
+        self.rules.is_proved(proof) && is_of_info
     }
 
-    /// Whether one round of requests proves everything.
-    fn is_one_round(&self) -> bool {
-        let is_of_round =
-            |list: &List, proof| list.moment == Moment::Before && proof == Proof::Once;
-        is_of_round(&self.rules, self.rules_proof())
-            && is_of_round(&self.players, self.players_proof())
+    /// Whether the players are proved and of the info's moment.
+    fn are_players_settled(&self) -> bool {
+        let proof = self.players_proof();
+        let is_of_info = match self.players.moment {
+            Moment::Before => proof == Proof::Once && self.are_counted(),
+            Moment::After => false,
+            Moment::Copied | Moment::Enclosed => true,
+        };
+        self.players.is_proved(proof) && is_of_info
     }
 
-    /// Whether the lists are of the info's moment. Exactly as many players as it counts are.
-    fn is_one_moment(&self) -> bool {
-        let are_players_of_info = self.players.moment == Moment::Same || self.are_counted();
-        self.rules.moment == Moment::Same && are_players_of_info
-    }
-
-    /// Whether the best reply lists exactly the players that the info after it counts.
+    /// Whether the players are exactly those that the info counts.
     fn are_counted(&self) -> bool {
-        self.players.moment == Moment::Before && self.players_proof() == Proof::Once
+        self.player_count == Some(self.players.facts.playing())
     }
 
     fn rules_proof(&self) -> Proof {
-        let rules = &self.rules.best;
-        if rules.datagram_count() == 0 {
-            return Proof::Never;
-        }
-        if !rules.has_first_rule() || !rules.has_end() {
-            return Proof::Thrice;
-        }
-        // If each list has its own request, players and info are between two replies with rules.
-        if rules.datagram_count() == 1 && !self.is_separate {
-            Proof::Once
-        } else {
-            Proof::Twice
+        let List { best, facts, .. } = &self.rules;
+        match best.datagram_count() {
+            0 => Proof::Never,
+            _ if !facts.has_first_rule || !facts.has_end => Proof::Thrice,
+            1 => Proof::Once,
+            _ => Proof::Twice,
         }
     }
 
@@ -191,36 +199,60 @@ impl Lists {
         let Some(count) = self.player_count else {
             return Proof::Thrice;
         };
-        let players = &self.players.best;
-        let listed = players.player_count();
-        let has_bots = self.rules.best.number(MIN_PLAYERS) > Some(0);
+        let Facts {
+            listed, has_end, ..
+        } = self.players.facts;
+        let has_bots = self.rules.facts.min_players > Some(0);
         if listed < count && !has_bots {
             return Proof::Never;
         }
-        if listed < count || !players.has_end() {
-            return Proof::Thrice;
+        if has_end && !self.has_room_for_a_datagram(count) {
+            return Proof::Once;
         }
-        if listed == count && listed > 0 && self.are_spectators_few() {
-            Proof::Once
+        if listed < count || !has_end {
+            Proof::Thrice
         } else {
             Proof::Twice
         }
     }
 
-    /// Whether a full datagram has more players than the server admits spectators, whom it does
-    /// not count. Then no datagram is missing before the end of a list with all counted players.
-    fn are_spectators_few(&self) -> bool {
-        // The game can admit one more.
-        let max_spectators = self.rules.best.number(MAX_SPECTATORS);
-        let are_few = max_spectators.is_some_and(|most| most.saturating_add(1) < MIN_FULL_ROWS);
-        are_few && self.players.best.has_short_names()
+    /// Whether the server can have as many people more as a full datagram lists. If there is no
+    /// datagram, any can be missing.
+    fn has_room_for_a_datagram(&self, count: usize) -> bool {
+        let players = &self.players;
+        let is_unbounded = players.best.datagram_count() == 0 || players.facts.has_long_names;
+        let Some(max_spectators) = self.rules.facts.max_spectators.filter(|_| !is_unbounded) else {
+            return true;
+        };
+        // The game can admit one spectator more.
+        let most = count.saturating_add(max_spectators).saturating_add(1);
+        players.facts.listed.saturating_add(MIN_FULL_ROWS) <= most
+    }
+
+    /// Begins a round of requests for both lists.
+    pub(super) const fn begin_round(&mut self) {
+        self.rounds = self.rounds.saturating_add(1);
+        self.rules.is_due = true;
+        self.players.is_due = true;
+    }
+
+    /// Whether this round has not requested both lists.
+    pub(super) const fn is_round_open(&self) -> bool {
+        self.rules.is_due || self.players.is_due
+    }
+
+    /// Which list to request next, if each has its own request. The players come first, and then the
+    /// rules and the info: if as many are listed as counted, all are of one moment. In later rounds,
+    /// the list that lacks a proof comes first.
+    pub(super) fn are_rules_next(&self) -> bool {
+        let are_first = self.info.is_some() && !self.are_rules_settled();
+        self.rules.is_due && (are_first || !self.players.is_due)
     }
 
     /// Begins a new reply for the rules, the players or both.
     pub(super) fn begin(&mut self, with_rules: bool, with_players: bool) {
         if with_rules {
             self.rules.begin();
-            self.rounds = self.rounds.saturating_add(1);
         }
         if with_players {
             self.players.begin();
@@ -275,25 +307,33 @@ impl Lists {
     /// The datagrams that have arrived for the current requests, and their bytes.
     fn size(&self) -> Size {
         let info = self.info.as_ref().map(Datagram::size);
-        let lists = self.rules.reply.size().plus(self.players.reply.size());
-        lists.plus(info.unwrap_or_default())
+        self.size_of_lists().plus(info.unwrap_or_default())
+    }
+
+    /// The same without the info.
+    pub(super) fn size_of_lists(&self) -> Size {
+        self.rules.reply.size().plus(self.players.reply.size())
     }
 
     /// Ends the replies that are awaited.
     pub(super) fn end_lists(&mut self) {
-        // Players that the info counts exactly need no newer values.
-        let are_counted = self.are_counted();
         self.rules.end_reply(false);
-        self.players.end_reply(are_counted);
+        // Players of the info's moment need no newer values, if the rules have none.
+        let are_settled = self.players.moment == Moment::Before && self.are_players_settled();
+        let keeps_players = are_settled && self.rules.moment == Moment::Copied;
+        self.players.end_reply(keeps_players);
     }
 
-    /// Ends the only replies to unknown requests, as those of one round.
-    pub(super) fn end_only_round(&mut self) {
+    /// Ends the only replies to unknown requests. Datagrams before and after the info are not of
+    /// one round.
+    pub(super) fn end_only_round(&mut self, is_one_round: bool) {
         self.rules.reply.keep_first_versions();
         self.players.reply.keep_first_versions();
         self.end_lists();
-        self.rules.moment = Moment::Before;
-        self.players.moment = Moment::Before;
+        if is_one_round {
+            self.rules.moment = Moment::Before;
+            self.players.moment = Moment::Before;
+        }
     }
 
     /// Whether a datagram of a list has arrived.
@@ -303,8 +343,10 @@ impl Lists {
 
     /// Whether all awaited replies have every entry of the best ones.
     pub(super) fn look_whole(&self) -> bool {
-        let mut lists = [&self.rules, &self.players].into_iter();
-        lists.all(|list| !list.is_awaited || list.looks_whole())
+        let lists = [&self.rules, &self.players];
+        let mut awaited = lists.into_iter().filter(|list| list.is_awaited);
+        // Names are compared only when the last datagram has arrived.
+        awaited.clone().all(List::has_as_many) && awaited.all(List::has_names)
     }
 
     /// Whether the rules are proved, so that an absent rule is not set.
@@ -315,7 +357,7 @@ impl Lists {
     /// The parts of the answer that are missing, except the info.
     pub(super) fn missing(&self) -> MissingParts {
         let lacks_rules = self.rules.is_over || self.rules_proof() == Proof::Never;
-        let listed = self.players.best.player_count();
+        let listed = self.players.facts.listed;
         // Without the info, nobody knows whether an empty list is whole.
         let count = self.player_count.unwrap_or(1);
         let lacks_players = self.players.is_over || listed < count;
@@ -359,6 +401,7 @@ impl List {
     fn begin(&mut self) {
         self.reply = ListReply::default();
         self.is_awaited = true;
+        self.is_due = false;
         self.is_answered = false;
     }
 
@@ -381,10 +424,13 @@ impl List {
         self.is_over || self.best.datagram_count() > 0 || self.reply.datagram_count() > 0
     }
 
-    /// Compared only where both have as many datagrams: once in a reply, however many arrive.
-    fn looks_whole(&self) -> bool {
-        let has_as_many = self.reply.datagram_count() == self.best.datagram_count();
-        self.equal_replies > 0 && has_as_many && self.reply.has_names_of(&self.best)
+    /// Whether the reply has as many datagrams as the best one.
+    const fn has_as_many(&self) -> bool {
+        self.equal_replies > 0 && self.reply.datagram_count() == self.best.datagram_count()
+    }
+
+    fn has_names(&self) -> bool {
+        self.reply.has_names_of(&self.best)
     }
 
     const fn is_proved(&self, proof: Proof) -> bool {
@@ -393,7 +439,7 @@ impl List {
 
     /// Whether two replies and two infos are the same.
     fn is_repeated(&self) -> bool {
-        self.equal_replies > 1 && self.moment == Moment::Same
+        self.equal_replies > 1 && matches!(self.moment, Moment::Copied | Moment::Enclosed)
     }
 
     /// Adds a datagram to the current reply. `size` is that of all datagrams that arrived before
@@ -436,10 +482,17 @@ impl List {
         if self.is_silent() {
             return;
         }
-        if !self.reply.is_sound() {
+        let is_copy = self.equal_replies > 0 && self.reply.is_copy_of(&self.best);
+        if is_copy {
+            self.equal_replies = self.equal_replies.saturating_add(1);
+            self.confirm_bytes();
+            return;
+        }
+        let facts = self.reply.facts();
+        if !facts.is_sound {
             // It proves nothing, and is better than nothing.
             if self.equal_replies == 0 && self.reply.entry_count() > self.best.entry_count() {
-                self.take_over();
+                self.take_over(facts);
             }
             return;
         }
@@ -448,46 +501,45 @@ impl List {
         } else {
             self.reply.relation_to(&self.best)
         };
-        match relation {
-            Relation::Lacking => return,
-            Relation::Identical => self.confirm_bytes(),
-            Relation::Equal if keeps_best => {}
-            Relation::Equal | Relation::Other => {
-                self.take_over();
-                self.moment = Moment::After;
-            }
-        }
         self.is_new = relation == Relation::Other;
-        self.equal_replies = if self.is_new {
-            1
-        } else {
-            self.equal_replies.saturating_add(1)
+        self.equal_replies = match relation {
+            Relation::Lacking => return,
+            Relation::Equal => self.equal_replies.saturating_add(1),
+            Relation::Other => 1,
         };
+        if self.is_new || !keeps_best {
+            self.take_over(facts);
+            self.moment = Moment::After;
+        }
     }
 
-    fn take_over(&mut self) {
+    fn take_over(&mut self, facts: Facts) {
         self.best = std::mem::take(&mut self.reply);
+        self.facts = facts;
         self.is_answered = false;
     }
 
     /// The same bytes came before and after the info.
     fn confirm_bytes(&mut self) {
         if self.moment == Moment::Before {
-            self.moment = Moment::Same;
+            self.moment = Moment::Copied;
         }
     }
 
     /// The same info came before and after the reply.
     fn confirm_moment(&mut self) {
         if self.moment == Moment::After {
-            self.moment = Moment::Same;
+            self.moment = Moment::Enclosed;
         }
     }
 
     /// The info is another one: only the last reply can belong to it.
     fn restart(&mut self) {
-        if !self.is_silent() && self.reply.is_sound() {
-            self.take_over();
+        if !self.is_silent() {
+            let facts = self.reply.facts();
+            if facts.is_sound {
+                self.take_over(facts);
+            }
         }
         self.equal_replies = self.equal_replies.min(1);
         self.moment = Moment::Before;

@@ -7,7 +7,7 @@
 //! # Flow
 //! ```text
 //!  client                                                        server
-//!    │   79 00 00 00 03    (or 01 for the rules, 02 for the players)│
+//!    │   79 00 00 00 03    (or 02 for the players, 01 for the rules)│
 //!    │ ───────────────────────────────────────────────────────────► │
 //!    │   80 00 00 00 01  key value key value …                      │
 //!    │   80 00 00 00 01  … key value                                │
@@ -52,42 +52,55 @@
 //! longer than 450 bytes. So only the last datagram of a list can be shorter, and shows its end. If
 //! another one is lost, or a longer one was the last, nothing shows it.
 //!
-//! A round of requests is the lists and then the info. Its facts are:
+//! A round of requests is the lists and then the info; if each list has its own request, the players
+//! come first. Its facts are:
 //!
 //! - The rules have **both ends**: a datagram begins with `ServerMode`, and one shows the end.
-//! - The players are **as many as counted**: the list shows its end, and has as many rows as
-//!   `CurrentPlayers`, at least one, besides team scores. All names have 20 bytes at most and
-//!   `MaxSpectators` is at most 10: a full datagram has at least twelve such rows, more than the
-//!   server admits spectators. So none is missing.
-//! - The players are **enough**: the list shows its end and has at least as many rows.
+//! - **No datagram of players fits**: the list shows its end with a datagram, so a missing one is
+//!   full. If all names have 20 bytes at most, it has ten people or more, besides two scores of
+//!   teams. With them, more were listed than `CurrentPlayers`, `MaxSpectators` and one can be.
+//! - The players are **enough**: the list has at least `CurrentPlayers` rows besides team scores.
 //! - **Bots** can explain fewer rows: `MinPlayers` is above 0. They are counted and not listed.
-//! - The lists are of the **info's moment**: the same bytes came before and after the info, or equal
-//!   infos before and after the lists.
+//! - The players are **as many as counted**: `CurrentPlayers` is the number of rows in a team or, if
+//!   there are no teams, of all rows.
+//! - A list is of the **info's moment**: the same bytes came before and after the info, or equal
+//!   infos before and after the list. For lists of the info's round, it is enough that nothing can
+//!   be missing and that the players are as many as counted.
 //!
 //! The first row that fits decides:
 //!
 //! | | seen | decision |
 //! |---|---|---|
 //! | 1 | a list longer than the limits, or without a reply to its own request | incomplete: `rules` or `players` |
-//! | 2 | in one round: rules of one datagram with both ends, players as many as counted | complete |
-//! | 3 | both lists are proved and of the info's moment | complete |
-//! | 4 | after the lists: they are proved, have new entries, or have too few players without bots | ask for the info |
-//! | 5 | too few players without bots, in two equal replies and two equal infos | incomplete: `players` |
-//! | 6 | anything else in the first three rounds | ask for the lists |
-//! | 7 | anything else | incomplete: `end`, or `players` if fewer than counted |
+//! | 2 | both lists are proved and of the info's moment | complete |
+//! | 3 | after the lists: they are proved, have new entries, or have too few players without bots | ask for the info |
+//! | 4 | too few players without bots, in two equal replies and two equal infos | incomplete: `players` |
+//! | 5 | anything else in the first three rounds | ask for the lists |
+//! | 6 | anything else | incomplete: `end`, or `players` if fewer than counted |
 //!
 //! A number of replies with the same entries proves a list; values, pings and scores may differ:
 //!
 //! | rules | players | replies |
 //! |---|---|---|
-//! | one datagram with both ends | as many as counted | 1 |
-//! | both ends | enough | 2 |
+//! | one datagram with both ends | no datagram fits, and enough or bots | 1 |
+//! | both ends | enough, and a visible end or no datagram | 2 |
 //! | any others | no visible end, or fewer and bots | 3 |
 //!
 //! A reply that only lacks entries of another one counts for nothing, and so does one with parts of
-//! two replies. Replies are never merged. If the info changes, the count begins anew. If each list
-//! has its own request, one datagram of rules needs two replies too: then players and info are
-//! between two equal lists.
+//! two replies. Replies are never merged. If the info changes, the count begins anew.
+//!
+//! # How many requests
+//! Without loss and change, two if all of these are so, and at most four:
+//!
+//! | not so | requests | what two would miss |
+//! |---|---|---|
+//! | The rules are one datagram. | 3 | a lost datagram between the others, at p |
+//! | There is a datagram of players. | 3 | spectators on a server without players, at p |
+//! | All players are listed, and no spectators in games without teams. | 3 | a player who joins or leaves between list and info, and looks like a bot or spectator: with 50 ms and one a minute, 1 of 1,200 |
+//! | No datagram of players fits. | 3, with bots 4 | a datagram of spectators, at p |
+//! | The last datagram of each list shows the end. | 4 | the next one, at p; three would miss it at p² |
+//!
+//! If each list has its own request, one more is needed where both are asked for again.
 //!
 //! # What a complete answer can lack
 //! At a loss of `p` and `q` copies that arrive a second late; at 1.5 %, 1/p² is 4,400 and 1/p³ is
@@ -98,7 +111,7 @@
 //! | A datagram in the middle of rules with both ends is lost from two equal replies. | p² for each such datagram |
 //! | A datagram of uncounted spectators is lost from two equal replies. | p², if all others are enough |
 //! | Any other datagram is lost from three equal replies. | p³ |
-//! | The server changes its map between lists and info, and the number of players stays. | one round-trip time out of the time between such changes |
+//! | The server changes its map between lists and info, and as many players stay. | the time from the first request to the info out of the time between such changes |
 //! | A lost datagram is replaced by a late copy of another moment. | p·q, if the server has changed |
 //!
 //! # Traps

@@ -122,7 +122,7 @@ impl Request {
 }
 
 /// The types of datagrams without entries; those with entries are [`RULES`] and [`PLAYERS`].
-const INFO: u8 = 0;
+pub(super) const INFO: u8 = 0;
 const SMALL_PING: u8 = 4;
 
 /// A version that no known game has.

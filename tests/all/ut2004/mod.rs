@@ -1,6 +1,7 @@
 //! UT2004.
 
 mod conversation;
+mod matrix;
 mod model;
 mod properties;
 mod replies;

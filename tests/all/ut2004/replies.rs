@@ -84,9 +84,17 @@ fn long_rules() -> [Bytes; 3] {
 /// arrive, and after how many milliseconds.
 fn play(
     query: StatusQuery,
+    serve: impl FnMut(u8) -> Vec<(u32, Bytes)>,
+) -> Result<Outcome<Answer>, QueryError> {
+    play_with(query, Timing::default(), serve)
+}
+
+fn play_with(
+    query: StatusQuery,
+    timing: Timing,
     mut serve: impl FnMut(u8) -> Vec<(u32, Bytes)>,
 ) -> Result<Outcome<Answer>, QueryError> {
-    let mut query = Driven::new(query, Timing::default());
+    let mut query = Driven::new(query, timing);
     let (mut flying, mut sent) = (BTreeMap::new(), 0);
     loop {
         if let Some(command) = query.send().get(4) {
@@ -186,14 +194,17 @@ fn a_usual_server_takes_two_requests() {
     );
 }
 
-/// No datagram shows that nobody is listed, and spectators are not counted.
+/// No datagram shows that nobody is listed, and spectators are not counted: one can be lost.
 #[test]
 fn an_empty_list_is_asked_for_twice() {
     let (nobody, spectator) = ([whole_rules()], [whole_rules(), players(1..=1)]);
     let played = Played::new(&[info(0)], &[&nobody]);
     assert_eq!(played.seen(), (0, true, &[3, 0, 3][..]));
     let played = Played::new(&[info(0)], &[&nobody, &spectator]);
-    assert_eq!(played.seen(), (1, true, &[3, 0, 3, 0, 3][..]));
+    assert_eq!(played.seen(), (1, true, &[3, 0, 3, 0][..]));
+    // Unless the server sends an empty one.
+    let played = Played::new(&[info(0)], &[&[whole_rules(), named([])]]);
+    assert_eq!(played.seen(), (0, true, &[3, 0][..]));
 }
 
 /// The first reply has lost a datagram of spectators, and the rest is as many as the info counts.
@@ -228,6 +239,23 @@ fn spectators_are_listed_and_not_counted() {
     let list = [whole_rules(), players(1..=5)];
     let played = Played::new(&[info(3)], &[&list]);
     assert_eq!(played.seen(), (5, true, &[3, 0, 3][..]));
+    // All of the five have left before the info, and others have joined.
+    let later = [whole_rules(), players(6..=8)];
+    let played = Played::new(&[info(3)], &[&list, &later]);
+    assert_eq!(played.seen(), (3, true, &[3, 0, 3, 0][..]));
+}
+
+/// In a game of teams, those without a team are spectators.
+#[test]
+fn players_in_teams_are_told_from_spectators() {
+    let [red, blue] = [0x2000_0000, 0x4000_0000];
+    let list = [(4, NAME, 0), (3, NAME, red), (2, NAME, 0), (1, NAME, blue)];
+    let list = [whole_rules(), named(list)];
+    let played = Played::new(&[info(2)], &[&list]);
+    assert_eq!(played.seen(), (4, true, &[3, 0][..]));
+    // As many are listed, and another one plays.
+    let played = Played::new(&[info(4), info(4)], &[&list]);
+    assert_eq!(played.seen(), (4, true, &[3, 0, 3][..]));
 }
 
 /// `GetNumPlayers` of `Deaod/UT2004`, `UnrealGame/UnrealMPGameInfo.uc`.
@@ -236,6 +264,9 @@ fn bots_are_counted_and_not_listed() {
     let rules = rules_with(&[("MaxSpectators", "2"), ("MinPlayers", "2")]);
     let played = Played::new(&[info(12)], &[&[rules.clone(), players(1..=3)]]);
     assert_eq!(played.seen(), (3, true, &[3, 0, 3, 3][..]));
+    // With ten more, more people would play and watch than eight and three.
+    let played = Played::new(&[info(8)], &[&[rules.clone(), players(1..=3)]]);
+    assert_eq!(played.seen(), (3, true, &[3, 0, 3][..]));
     // An idle server of Red Orchestra.
     let played = Played::new(&[info(12)], &[&[rules]]);
     assert_eq!(played.seen(), (0, true, &[3, 0, 3, 3][..]));
@@ -381,8 +412,9 @@ fn a_reply_that_lacks_entries_counts_for_nothing() {
 
 #[test]
 fn lists_are_asked_for_four_times_at_most() {
+    let rules = rules_with(&[("MaxSpectators", "32")]);
     let replies: Vec<_> = (1..9)
-        .map(|count| [whole_rules(), players(count..=count + 1)])
+        .map(|count| [rules.clone(), players(count..=count + 1)])
         .collect();
     let replies: Vec<&[Bytes]> = replies.iter().map(|reply| &reply[..]).collect();
     let played = Played::new(&[info(0)], &replies);
@@ -433,7 +465,7 @@ fn separate_lists_are_never_of_two_moments() {
     };
     let (old, new) = (moment("1", 1..=3), moment("2", 4..=7));
     let played = Played::with(options, &[info(3)], &[&old]);
-    assert_eq!(played.seen(), (3, true, &[1, 2, 0, 1][..]));
+    assert_eq!(played.seen(), (3, true, &[2, 1, 0][..]));
     for changes_at in 1..9 {
         let mut requests = 0;
         let serve = |command: u8| {
@@ -468,11 +500,42 @@ fn separate_lists_are_never_of_two_moments() {
 fn a_server_of_separate_lists_is_never_asked_for_both() {
     let options = QueryOptions::default().with_dialect(Dialect::SeparateLists);
     let played = Played::with(options, &[info(0)], &[&[whole_rules()]]);
+    assert_eq!(played.seen(), (0, true, &[2, 1, 0, 2][..]), "silence twice");
+    let list = [long_rules().to_vec(), vec![players(1..=2)]].concat();
+    let played = Played::with(options, &[info(2)], &[&list]);
+    assert_eq!(played.seen(), (2, true, &[2, 1, 0, 1][..]));
+}
+
+/// The datagrams of an answer alone show no more than the answer.
+#[test]
+fn an_incomplete_answer_is_incomplete_when_it_is_read_again() {
+    let rules = rules_with(&[("MaxSpectators", "2"), ("x", "1")]);
+    let lists: [&[Bytes]; 2] = [&[rules.clone(), players(1..=2)], &[rules, players(1..=3)]];
+    let again = |answer: &Answer| {
+        let datagrams = answer.datagrams().map(<[u8]>::to_vec);
+        Answer::from_datagrams(datagrams, &Limits::default()).unwrap()
+    };
+    // The third player joins after the info, which counts one who has left.
+    let timing = Timing::default().with_max_steps(3);
+    let mut counts = [0; 4];
+    let query = StatusQuery::new(0, &QueryOptions::default());
+    let serve = |command: u8| {
+        counts[usize::from(command)] += 1;
+        match command {
+            0 => vec![(40, info(3))],
+            _ => (40..).zip(lists[counts[3].min(2) - 1].to_vec()).collect(),
+        }
+    };
+    let newer = play_with(query, timing, serve).unwrap().answer;
     assert_eq!(
-        played.seen(),
-        (0, true, &[1, 2, 0, 1, 2][..]),
-        "silence twice"
+        (numbers(&newer).len(), newer.info().unwrap().current_players),
+        (3, 3)
     );
+    assert!(newer.completeness().lacks(Part::End) && !newer.completeness().lacks(Part::Players));
+    assert_eq!(again(&newer).completeness(), newer.completeness());
+    assert!(again(&newer).datagrams().eq(newer.datagrams()));
+    let whole = Played::new(&[info(3)], &lists[1..]).answer;
+    assert!(again(&whole).completeness().is_complete());
 }
 
 /// Values, pings and scores can change with every reply.
