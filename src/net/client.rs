@@ -355,8 +355,8 @@ impl Client {
     /// `networks` are broadcast addresses, such as 192.0.2.255, or multicast groups. Without any,
     /// the search covers the network of [`Self::with_local_address`] if it is set. Otherwise it
     /// covers all networks of the machine. On Linux these are the broadcast address of each
-    /// interface and ioquake3's multicast group; elsewhere it is 255.255.255.255, which reaches
-    /// only the network of the default route.
+    /// interface, or the last address of its network if none is set, and ioquake3's multicast
+    /// group; elsewhere it is 255.255.255.255, which reaches only the network of the default route.
     ///
     /// Requests are sent in two rounds to:
     ///
@@ -577,6 +577,10 @@ impl Client {
         with_family(family: Family) querier.family = family;
 
         /// Sends datagrams from this local address, and from its port if it is not 0.
+        ///
+        /// A link-local address needs the scope of its interface. A server with a link-local
+        /// address without a scope then gets that scope; otherwise it is
+        /// [`Error::BadAddress`].
         ///
         /// A fixed port carries one query at a time: another one fails with [`Error::Io`]. If one
         /// call runs several queries at once, as `detect` does, one of them uses the port. Lists

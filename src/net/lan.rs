@@ -112,7 +112,8 @@ impl Querier {
     /// The networks to search: the given ones, else that of the local address, else all.
     fn networks(&self, given: &[IpAddr]) -> Vec<SocketAddr> {
         if !given.is_empty() {
-            return given.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
+            let given = given.iter().map(IpAddr::to_canonical);
+            return given.map(|ip| SocketAddr::new(ip, 0)).collect();
         }
         match self.local {
             Some(local) => vec![network_of(local)],
@@ -183,15 +184,20 @@ fn networks_of_machine() -> Vec<SocketAddr> {
 #[cfg(target_os = "linux")]
 fn network_of_interface(interface: &nix::ifaddrs::InterfaceAddress) -> Option<SocketAddr> {
     use nix::net::if_::InterfaceFlags;
+    use nix::sys::socket::SockaddrStorage;
 
     if !interface.flags.contains(InterfaceFlags::IFF_UP) {
         return None;
     }
-    if interface.flags.contains(InterfaceFlags::IFF_BROADCAST)
-        && let Some(broadcast) = &interface.broadcast
-        && let Some(broadcast) = broadcast.as_sockaddr_in()
-    {
-        return Some((broadcast.ip(), 0).into());
+    let ipv4 = |address: &Option<SockaddrStorage>| {
+        let address = address.as_ref()?.as_sockaddr_in()?;
+        Some(address.ip())
+    };
+    if let Some(ip) = ipv4(&interface.address) {
+        let has_broadcast = interface.flags.contains(InterfaceFlags::IFF_BROADCAST);
+        let broadcast = ipv4(&interface.broadcast).filter(|_| has_broadcast);
+        let broadcast = broadcast_address(ip, ipv4(&interface.netmask)?, broadcast)?;
+        return Some((broadcast, 0).into());
     }
     // Every interface with IPv6 has a link-local address, whose scope identifies it.
     let local = interface.address.as_ref()?.as_sockaddr_in6()?;
@@ -199,6 +205,19 @@ fn network_of_interface(interface: &nix::ifaddrs::InterfaceAddress) -> Option<So
     let is_local = local.ip().is_unicast_link_local();
     let network = network_of(SocketAddrV6::from(*local).into());
     (is_local && has_groups).then_some(network)
+}
+
+/// The broadcast address of an interface: the one that was set, else the last address of its
+/// network. `None` for loopback, and for a network without a broadcast address: a host or a pair.
+///
+/// Without one that was set, glibc returns the interface's own address.
+#[cfg(target_os = "linux")]
+fn broadcast_address(ip: Ipv4Addr, mask: Ipv4Addr, set: Option<Ipv4Addr>) -> Option<Ipv4Addr> {
+    let set = set.filter(|set| *set != ip && !set.is_unspecified());
+    let hosts = !mask.to_bits();
+    let last = Ipv4Addr::from_bits(ip.to_bits() | hosts);
+    let has_last = hosts > 1 && !ip.is_loopback();
+    set.or_else(|| has_last.then_some(last))
 }
 
 /// A search with one socket per network.
@@ -269,6 +288,51 @@ mod tests {
     #[test]
     fn the_group_is_that_of_ioquake3() {
         assert_eq!(GROUP.to_string(), "ff04::696f:7175:616b:6533");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_interface_without_a_broadcast_address_has_that_of_its_network() {
+        let address = |text: &str| text.parse::<Ipv4Addr>().unwrap();
+        for (ip, mask, set, expected) in [
+            (
+                "192.0.2.9",
+                "255.255.255.0",
+                Some("192.0.2.255"),
+                Some("192.0.2.255"),
+            ),
+            (
+                "192.0.2.9",
+                "255.255.255.0",
+                Some("255.255.255.255"),
+                Some("255.255.255.255"),
+            ),
+            ("192.0.2.9", "255.255.255.0", None, Some("192.0.2.255")),
+            (
+                "192.0.2.9",
+                "255.255.255.0",
+                Some("192.0.2.9"),
+                Some("192.0.2.255"),
+            ),
+            (
+                "192.0.2.9",
+                "255.255.255.240",
+                Some("0.0.0.0"),
+                Some("192.0.2.15"),
+            ),
+            ("192.0.2.9", "255.255.255.254", None, None),
+            ("192.0.2.9", "255.255.255.255", None, None),
+            (
+                "192.0.2.9",
+                "255.255.255.255",
+                Some("192.0.2.255"),
+                Some("192.0.2.255"),
+            ),
+            ("127.0.0.1", "255.0.0.0", None, None),
+        ] {
+            let found = broadcast_address(address(ip), address(mask), set.map(address));
+            assert_eq!(found, expected.map(address), "{ip} {mask} {set:?}");
+        }
     }
 
     #[test]

@@ -14,8 +14,7 @@ use super::error::Error;
 use super::exchange::{Exchanges, ONLY_SESSION};
 use super::io::Io;
 use super::late_replies::LateReplies;
-use super::server::{HostAndPort, Server};
-use crate::address::canonical;
+use super::server::{HostAndPort, Server, destination};
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
 use crate::secret::Secret;
@@ -127,33 +126,45 @@ impl Querier {
         deadline: Instant,
     ) -> Result<Vec<SocketAddr>, Error> {
         let HostAndPort { host, port } = match server {
-            Server::Address(address) => return Ok(vec![canonical(*address)]),
+            Server::Address(address) => return Ok(vec![self.destination(*address)?]),
             Server::Name(name) => HostAndPort::parse(name)?,
         };
         let port = port.unwrap_or(default_port);
         if let Ok(ip) = host.parse::<IpAddr>() {
-            return Ok(vec![canonical(SocketAddr::new(ip, port))]);
+            return Ok(vec![self.destination(SocketAddr::new(ip, port))?]);
         }
         let resolved = I::resolve(host, port, deadline).await;
         let resolved = resolved.map_err(|source| Error::NameResolution {
             host: host.to_owned(),
             source: source.into(),
         })?;
-        Ok(self.wanted(resolved))
+        self.wanted(resolved)
     }
 
-    /// The addresses of the wanted family, each once, and at most [`MAX_ADDRESSES`].
-    fn wanted(&self, resolved: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    /// The addresses of the wanted family, each once, and at most [`MAX_ADDRESSES`]. An address
+    /// that nothing can be sent to is left out, unless it is the only one.
+    fn wanted(&self, resolved: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Error> {
         let mut addresses = Vec::new();
-        for address in resolved.into_iter().map(canonical) {
-            if self.family.admits(address) && !addresses.contains(&address) {
-                addresses.push(address);
+        let mut unusable = None;
+        for address in resolved {
+            match self.destination(address) {
+                Ok(address) if !self.family.admits(address) || addresses.contains(&address) => {}
+                Ok(address) => addresses.push(address),
+                Err(error) => unusable = Some(error),
             }
             if addresses.len() >= MAX_ADDRESSES {
                 break;
             }
         }
-        addresses
+        match unusable {
+            Some(error) if addresses.is_empty() => Err(error),
+            _ => Ok(addresses),
+        }
+    }
+
+    /// See [`destination`].
+    pub(super) fn destination(&self, address: SocketAddr) -> Result<SocketAddr, Error> {
+        destination(address, self.local)
     }
 
     /// Runs a conversation with this timing, on a socket of its own.
@@ -163,6 +174,7 @@ impl Querier {
         conversation: C,
         timing: Timing,
     ) -> Result<Outcome<C::Answer>, Error> {
+        let server = self.destination(server)?;
         let mut exchanges = Exchanges::<I, C>::new(self.local, self.late_replies.clone());
         exchanges
             .start(ONLY_SESSION, server, conversation, timing)
@@ -293,7 +305,7 @@ mod tests {
     #[test]
     fn the_first_32_addresses_of_a_name_are_tried_each_once() {
         let twice = [addresses(40), addresses(40)].concat();
-        assert_eq!(querier().wanted(twice), addresses(32));
+        assert_eq!(querier().wanted(twice).unwrap(), addresses(32));
     }
 
     /// The last of several addresses may use what the others left.

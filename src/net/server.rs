@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use super::error::Error;
+use crate::address::canonical;
 
 /// The host name or address of a server, as taken by [`Client::query`](crate::Client::query).
 ///
@@ -151,11 +152,47 @@ fn parse_port(after_host: &str) -> Result<Option<u16>, &'static str> {
     if port.contains(':') {
         return Err("several colons, but not an IPv6 address");
     }
+    // `parse` would accept a sign.
+    let is_number = port.bytes().all(|byte| byte.is_ascii_digit());
     match port.parse() {
-        Ok(0) | Err(_) => Err("the port is not a number from 1 to 65535"),
-        Ok(port) => Ok(Some(port)),
+        Ok(port @ 1..) if is_number => Ok(Some(port)),
+        _ => Err("the port is not a number from 1 to 65535"),
     }
 }
+
+/// The address to send to: the canonical one. A link-local address without a scope gets that of the
+/// local address.
+///
+/// # Errors
+/// [`Error::BadAddress`] for a link-local address if neither has a scope: systems do not choose the
+/// interface.
+pub(super) fn destination(
+    address: SocketAddr,
+    local: Option<SocketAddr>,
+) -> Result<SocketAddr, Error> {
+    let mut address = canonical(address);
+    let SocketAddr::V6(v6) = &mut address else {
+        return Ok(address);
+    };
+    if !v6.ip().is_unicast_link_local() || v6.scope_id() != 0 {
+        return Ok(address);
+    }
+    let Some(SocketAddr::V6(local)) = local.filter(has_scope) else {
+        return Err(Error::BadAddress {
+            text: v6.ip().to_string(),
+            why: NO_SCOPE,
+        });
+    };
+    v6.set_scope_id(local.scope_id());
+    Ok(address)
+}
+
+/// Whether an address names its interface.
+fn has_scope(address: &SocketAddr) -> bool {
+    matches!(address, SocketAddr::V6(v6) if v6.scope_id() != 0)
+}
+
+const NO_SCOPE: &str = "a link-local address needs its interface, as in fe80::1%eth0";
 
 /// Whether a text is an IPv6 address with an interface, such as `fe80::1%eth0`. The resolver maps
 /// the interface's name.
@@ -201,6 +238,9 @@ mod tests {
             ("host:0", port),
             ("host:65536", port),
             ("host:x", port),
+            ("host:+40100", port),
+            ("host:-1", port),
+            ("[::1]:+5", port),
             ("[::1", "no closing bracket"),
             ("[::1]5", "no colon after the bracket"),
             ("a b", "a space in the host"),
@@ -211,6 +251,28 @@ mod tests {
                 panic!("{text}")
             };
             assert_eq!(why, reason, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_link_local_address_has_the_scope_of_an_interface() {
+        let sent_to = |address: &str, local: Option<&str>| {
+            let local = local.map(|local| local.parse().unwrap());
+            destination(address.parse().unwrap(), local).map(|address| address.to_string())
+        };
+        for (address, local, expected) in [
+            ("[fe80::1%2]:5", None, "[fe80::1%2]:5"),
+            ("[fe80::1%2]:5", Some("[fe80::9%3]:0"), "[fe80::1%2]:5"),
+            ("[fe80::1]:5", Some("[fe80::9%3]:0"), "[fe80::1%3]:5"),
+            ("[2001:db8::1%7]:5", None, "[2001:db8::1]:5"),
+            ("[::ffff:192.0.2.1]:5", None, "192.0.2.1:5"),
+        ] {
+            assert_eq!(sent_to(address, local).unwrap(), expected, "{address}");
+        }
+        for local in [None, Some("[2001:db8::9]:0"), Some("192.0.2.9:0")] {
+            let error = sent_to("[fe80::1]:5", local).unwrap_err().to_string();
+            let words = "\"fe80::1\" is not a server: a link-local address needs its interface";
+            assert!(error.starts_with(words), "{error}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Targets of a scan, and their results.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -12,6 +12,7 @@ use super::error::Error;
 use super::io::{ANY_IPV4, Fault, Io};
 use super::querier::Querier;
 use super::server::Server;
+use crate::error::QueryError;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
@@ -60,12 +61,30 @@ pub struct ScanTarget {
 struct Destination {
     protocol: Protocol,
     server: Server,
+    /// The port to query if the server does not answer.
+    second_port: Option<u16>,
 }
 
 /// A query and the address to send it to.
 pub(super) struct AddressedQuery<C> {
     pub(super) peer: SocketAddr,
+    pub(super) kind: u16,
     pub(super) conversation: C,
+    /// The query at another port, if this one has no answer.
+    pub(super) second: Option<Box<Self>>,
+}
+
+impl<C> AddressedQuery<C> {
+    /// The only query of an address.
+    #[cfg(feature = "tokio")]
+    pub(super) const fn new(peer: SocketAddr, conversation: C) -> Self {
+        Self {
+            peer,
+            kind: 0,
+            conversation,
+            second: None,
+        }
+    }
 }
 
 impl ScanTarget {
@@ -87,13 +106,12 @@ impl ScanTarget {
     /// The query of an address; `None` if a name must be looked up, or the target has an error.
     #[cfg(feature = "tokio")]
     pub(super) fn query_of_address(&self, client: &Querier) -> Option<AddressedQuery<StatusQuery>> {
-        match self.destination {
-            Ok(Destination {
-                protocol,
-                server: Server::Address(address),
-            }) => Some(self.query(protocol, client, crate::address::canonical(address))),
-            _ => None,
-        }
+        let destination = self.destination.as_ref().ok()?;
+        let Server::Address(address) = destination.server else {
+            return None;
+        };
+        let address = client.destination(address).ok()?;
+        Some(self.query(destination, client, address))
     }
 
     /// The query of its address, or of the first address of its name.
@@ -101,25 +119,41 @@ impl ScanTarget {
         &self,
         client: &Querier,
     ) -> Result<AddressedQuery<StatusQuery>, Error> {
-        let Destination { protocol, server } = self.destination.as_ref().map_err(Error::clone)?;
+        let destination = self.destination.as_ref().map_err(Error::clone)?;
+        let default_port = destination.protocol.default_query_port();
         let found = client
-            .look_up::<I>(server, protocol.default_query_port())
+            .look_up::<I>(&destination.server, default_port)
             .await?;
-        Ok(self.query(*protocol, client, found.address))
+        Ok(self.query(destination, client, found.address))
     }
 
     fn query(
         &self,
-        protocol: Protocol,
+        destination: &Destination,
         client: &Querier,
         peer: SocketAddr,
     ) -> AddressedQuery<StatusQuery> {
+        let protocol = destination.protocol;
         let options = self.options.unwrap_or(client.options).of_game(self.dialect);
-        AddressedQuery {
+        let at = |peer| AddressedQuery {
             peer,
+            kind: kind(protocol, options.dialect),
             conversation: StatusQuery::new(protocol, client.nonce(peer), &options),
-        }
+            second: None,
+        };
+        let second = destination.second_port.map(|port| {
+            let mut peer = peer;
+            peer.set_port(port);
+            Box::new(at(peer))
+        });
+        AddressedQuery { second, ..at(peer) }
     }
+}
+
+/// A number for queries that ask a server in the same way. A scan runs one of them at an address,
+/// and one of another kind after it.
+const fn kind(protocol: Protocol, dialect: Dialect) -> u16 {
+    ((protocol as u16) << 8) | dialect as u16
 }
 
 /// The protocol or game of a [`ScanTarget`]: a [`Protocol`], a [`Game`](crate::games::Game), or the
@@ -177,21 +211,22 @@ impl From<String> for ProtocolOrGame {
 /// Without a port, the default of the protocol or game applies.
 ///
 /// The port of a game's server is the one for players. The query port follows from it by the game's
-/// rule, as in [`Client::query_game`](crate::Client::query_game). A scan tries no other port.
+/// rule, as in [`Client::query_game`](crate::Client::query_game). If the server does not answer
+/// there, the given port is queried, in case it is the query port. A scan tries no other port.
 impl<P: Into<ProtocolOrGame>, S: Into<Server>> From<(P, S)> for ScanTarget {
     fn from((protocol_or_game, server): (P, S)) -> Self {
         let server = server.into();
         let (destination, dialect) = match protocol_or_game.into().0 {
             Ok(Kind::Protocol(protocol)) => {
-                (Ok(Destination { protocol, server }), Dialect::Standard)
+                let destination = Destination {
+                    protocol,
+                    server,
+                    second_port: None,
+                };
+                (Ok(destination), Dialect::Standard)
             }
             #[cfg(feature = "games")]
-            Ok(Kind::Game(game)) => {
-                let protocol = game.protocol;
-                let server = at_query_port(&game, server);
-                let destination = server.map(|server| Destination { protocol, server });
-                (destination, game.dialect)
-            }
+            Ok(Kind::Game(game)) => (at_query_port(&game, server), game.dialect),
             Err(error) => (Err(error), Dialect::Standard),
         };
         Self {
@@ -209,20 +244,23 @@ impl<T: Into<Self> + Clone> From<&T> for ScanTarget {
     }
 }
 
-/// The same server at its query port. The given port is the one for players.
+/// The server at its query port. The given port is the one for players, or else the query port.
 #[cfg(feature = "games")]
-fn at_query_port(game: &Game, server: Server) -> Result<Server, Error> {
-    let port = query_port(game, server.given_port()?, &server)?;
-    match server {
+fn at_query_port(game: &Game, server: Server) -> Result<Destination, Error> {
+    let given = server.given_port()?;
+    let port = query_port(game, given, &server)?;
+    let server = match server {
         Server::Address(mut address) => {
             address.set_port(port);
-            Ok(address.into())
+            address.into()
         }
-        Server::Name(name) => {
-            let host = HostAndPort::parse(&name)?.host;
-            Ok((host, port).into())
-        }
-    }
+        Server::Name(name) => (HostAndPort::parse(&name)?.host, port).into(),
+    };
+    Ok(Destination {
+        protocol: game.protocol,
+        server,
+        second_port: given.filter(|given| *given != port),
+    })
 }
 
 /// The listed port is the query port.
@@ -257,8 +295,14 @@ pub(super) struct Queries<'a, C: Conversation> {
     pub(super) scanner: Scanner<C>,
     /// The mutex is never locked: it makes the source `Sync`.
     targets: Mutex<Source<'a, NumberedQuery<C>>>,
+    /// Whether the source has ended.
+    is_read: bool,
     /// The result of a target that could not be queried.
     failed: Option<Scanned<C::Answer, Error>>,
+    /// Targets with a second port, by their position in the list.
+    second_ports: BTreeMap<u64, SecondPort<C>>,
+    /// Queries of second ports that are due, after the first port had no answer.
+    second_tries: VecDeque<(u64, Box<AddressedQuery<C>>)>,
     /// The requests that are not sent yet.
     unsent: VecDeque<Unsent>,
     /// The bytes of these requests.
@@ -267,6 +311,14 @@ pub(super) struct Queries<'a, C: Conversation> {
     stuck_since: Instant,
     /// How often sending failed.
     pub(super) send_errors: u64,
+}
+
+/// The second port of a target.
+enum SecondPort<C: Conversation> {
+    /// The query there, if the first one has no answer.
+    Untried(Box<AddressedQuery<C>>),
+    /// It is under way. The result of the first port is that of the target if both have no answer.
+    Tried(Scanned<C::Answer, Error>),
 }
 
 /// A request that is not sent yet.
@@ -286,7 +338,10 @@ impl<'a, C: Conversation> Queries<'a, C> {
         Self {
             scanner: Scanner::pushed(timing, options, now),
             targets: Mutex::new(targets),
+            is_read: false,
             failed: None,
+            second_ports: BTreeMap::new(),
+            second_tries: VecDeque::new(),
             unsent: VecDeque::new(),
             bytes: Vec::new(),
             stuck_since: now,
@@ -296,14 +351,10 @@ impl<'a, C: Conversation> Queries<'a, C> {
 
     /// The next result; `None` when every target has had its result.
     pub(super) fn poll_answer(&mut self) -> Poll<Option<Scanned<C::Answer, Error>>> {
-        if let Some(scanned) = self.scanner.poll_answer() {
-            // Every target of the scanner has an address.
-            let peer = scanned.peer.unwrap_or(ANY_IPV4);
-            return Poll::Ready(Some(Scanned {
-                index: scanned.index,
-                peer: scanned.peer,
-                result: scanned.result.map_err(|error| Error::Query { peer, error }),
-            }));
+        while let Some(scanned) = self.scanner.poll_answer() {
+            if let Some(result) = self.result(scanned) {
+                return Poll::Ready(Some(result));
+            }
         }
         if let Some(failed) = self.failed.take() {
             return Poll::Ready(Some(failed));
@@ -312,6 +363,31 @@ impl<'a, C: Conversation> Queries<'a, C> {
             Poll::Ready(None)
         } else {
             Poll::Pending
+        }
+    }
+
+    /// The result of a target; `None` if a second port is tried first.
+    fn result(
+        &mut self,
+        scanned: Scanned<C::Answer, QueryError>,
+    ) -> Option<Scanned<C::Answer, Error>> {
+        // Every target of the scanner has an address.
+        let peer = scanned.peer.unwrap_or(ANY_IPV4);
+        let index = scanned.index;
+        let scanned = Scanned {
+            index,
+            peer: scanned.peer,
+            result: scanned.result.map_err(|error| Error::Query { peer, error }),
+        };
+        let second_port = self.second_ports.remove(&index);
+        match second_port {
+            Some(SecondPort::Untried(query)) if scanned.result.is_err() => {
+                self.second_tries.push_back((index, query));
+                self.second_ports.insert(index, SecondPort::Tried(scanned));
+                None
+            }
+            Some(SecondPort::Tried(first)) if scanned.result.is_err() => Some(first),
+            _ => Some(scanned),
         }
     }
 
@@ -401,25 +477,42 @@ impl<'a, C: Conversation> Queries<'a, C> {
         }
     }
 
-    /// Moves targets into the scanner while it accepts some and the source has some.
+    /// Moves targets into the scanner while it accepts some: second tries, then those of the source.
     fn pull(&mut self, cx: &mut Context<'_>) {
         while self.failed.is_none() && self.scanner.wants_target() {
+            if let Some((index, query)) = self.second_tries.pop_front() {
+                self.start(index, *query);
+                continue;
+            }
+            if self.is_read {
+                if self.second_ports.is_empty() {
+                    self.scanner.close();
+                }
+                return;
+            }
             let next_target = self.targets.get_mut();
             let next_target = next_target.unwrap_or_else(PoisonError::into_inner);
             match next_target(cx) {
                 Poll::Ready(Some(target)) => self.push(target),
-                Poll::Ready(None) => self.scanner.close(),
+                Poll::Ready(None) => self.is_read = true,
                 Poll::Pending => return,
             }
         }
     }
 
+    fn start(&mut self, index: u64, query: AddressedQuery<C>) {
+        if let Some(second) = query.second {
+            let second = SecondPort::Untried(second);
+            self.second_ports.insert(index, second);
+        }
+        self.scanner
+            .push(index, query.peer, query.kind, query.conversation);
+    }
+
     fn push(&mut self, target: NumberedQuery<C>) {
         let index = target.index;
         match target.query {
-            Ok(AddressedQuery { peer, conversation }) => {
-                self.scanner.push(index, peer, conversation);
-            }
+            Ok(query) => self.start(index, query),
             Err(error) => {
                 self.failed = Some(Scanned {
                     index,
@@ -459,7 +552,9 @@ mod tests {
             index,
             query: Ok(AddressedQuery {
                 peer,
+                kind: 0,
                 conversation: StatusQuery::new(Protocol::Quake3, 1, &QueryOptions::default()),
+                second: None,
             }),
         };
         let mut targets = (0..).zip(peers).map(query);

@@ -86,8 +86,9 @@ pub struct Scanner<C: Conversation> {
     bounds: Bounds,
     /// The time of the latest call. Work that is due at once has this time.
     now: Instant,
-    /// Targets that wait for their host, by their address.
-    waiting: BTreeMap<SocketAddr, Target<C>>,
+    /// Targets that wait for their host, or for another query of their address, by their address
+    /// and position.
+    waiting: BTreeMap<(SocketAddr, u64), Target<C>>,
     /// Targets that are ready to start. Their hosts count them.
     ready: VecDeque<Target<C>>,
     /// Queries under way, by their id. Results that were not taken yet are among them.
@@ -128,6 +129,7 @@ struct Target<C> {
     /// Its position in the list of targets.
     index: u64,
     peer: SocketAddr,
+    kind: u16,
     conversation: C,
 }
 
@@ -187,6 +189,7 @@ impl Bounds {
 struct Query<C: Conversation> {
     /// Its position in the list of targets.
     index: u64,
+    kind: u16,
     session: Session<C>,
     /// The number of its latest request, or [`NO_REQUEST`].
     request: u64,
@@ -195,6 +198,11 @@ struct Query<C: Conversation> {
 /// The addresses of a server's host. The first one identifies the host.
 fn host_of(peer: SocketAddr) -> RangeInclusive<SocketAddr> {
     network(peer.ip(), Prefix::HOST)
+}
+
+/// The places of the targets that wait for an address, from the first to the last address.
+const fn waiting_between(first: SocketAddr, last: SocketAddr) -> RangeInclusive<(SocketAddr, u64)> {
+    (first, 0)..=(last, u64::MAX)
 }
 
 /// The time at which a query must be called again. Timers sort by time.
@@ -234,6 +242,7 @@ impl<C: Conversation> Scanner<C> {
             .map(|(index, (peer, conversation))| Target {
                 index,
                 peer,
+                kind: 0,
                 conversation,
             });
         Self {
@@ -446,9 +455,12 @@ impl<C: Conversation> Scanner<C> {
 
     /// Adds a target, if [one is wanted](Self::wants_target). Its result will have this `index`. If
     /// its host is busy, it waits; if it must not be queried, its result is an error.
-    pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
+    ///
+    /// `kind` tells different queries of one address apart: one runs after the other, and a second
+    /// one of the same kind is a duplicate.
+    pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, kind: u16, conversation: C) {
         let peer = canonical(peer);
-        if let Err(error) = self.check(peer) {
+        if let Err(error) = self.check(peer, kind) {
             self.stats.not_asked = self.stats.not_asked.saturating_add(1);
             self.refused.push_back(Scanned {
                 index,
@@ -460,21 +472,28 @@ impl<C: Conversation> Scanner<C> {
         let target = Target {
             index,
             peer,
+            kind,
             conversation,
         };
-        if self.enter_host(peer) {
+        let is_free = !self.addresses.contains_key(&peer);
+        if is_free && self.enter_host(peer) {
             self.ready.push_back(target);
         } else {
-            self.waiting.insert(peer, target);
+            self.waiting.insert((peer, index), target);
         }
     }
 
     /// Checks that an address may be queried.
-    fn check(&self, peer: SocketAddr) -> Result<(), QueryError> {
+    fn check(&self, peer: SocketAddr, kind: u16) -> Result<(), QueryError> {
         if !Scope::Any.admits(peer) {
             return Err(QueryError::NotOneServer);
         }
-        if self.addresses.contains_key(&peer) || self.waiting.contains_key(&peer) {
+        let under_way = self.addresses.get(&peer);
+        let under_way = under_way.and_then(|id| self.queries.get(*id as usize)?.as_ref());
+        let mut waiting = self.waiting.range(waiting_between(peer, peer));
+        let is_duplicate = under_way.is_some_and(|query| query.kind == kind)
+            || waiting.any(|(_, target)| target.kind == kind);
+        if is_duplicate {
             return Err(QueryError::Duplicate);
         }
         Ok(())
@@ -500,17 +519,26 @@ impl<C: Conversation> Scanner<C> {
         true
     }
 
-    /// Ends a query of this server's host. A target that waits for the host takes its place.
+    /// Ends a query of this server's host. A target that waits for the host or the address takes its
+    /// place.
     fn leave_host(&mut self, peer: SocketAddr) {
-        if self.max_queries(peer).is_none() {
+        let has_limit = self.max_queries(peer).is_some();
+        let host = if has_limit {
+            host_of(peer)
+        } else {
+            peer..=peer
+        };
+        let (first, last) = host.into_inner();
+        let first_address = first.ip();
+        let is_free = |peer: &SocketAddr| !self.addresses.contains_key(peer);
+        let waiting = self.waiting.range(waiting_between(first, last));
+        let mut places = waiting.map(|(place, _)| *place);
+        let next = places.find(|(peer, _)| is_free(peer));
+        if let Some(target) = next.and_then(|place| self.waiting.remove(&place)) {
+            self.ready.push_back(target);
             return;
         }
-        let host = host_of(peer);
-        let first_address = host.start().ip();
-        let mut waiting = self.waiting.range(host);
-        let next = waiting.next().map(|(peer, _)| *peer);
-        if let Some(target) = next.and_then(|peer| self.waiting.remove(&peer)) {
-            self.ready.push_back(target);
+        if !has_limit {
             return;
         }
         if let Entry::Occupied(mut count) = self.hosts.entry(first_address) {
@@ -536,7 +564,9 @@ impl<C: Conversation> Scanner<C> {
         {
             let targets = targets.get_mut().unwrap_or_else(PoisonError::into_inner);
             match targets.next() {
-                Some(target) => self.push(target.index, target.peer, target.conversation),
+                Some(target) => {
+                    self.push(target.index, target.peer, target.kind, target.conversation);
+                }
                 None => self.close(),
             }
         }
@@ -544,10 +574,17 @@ impl<C: Conversation> Scanner<C> {
 
     /// Takes the next target that may be queried now.
     fn next_target(&mut self) -> Option<Target<C>> {
-        if self.is_full() {
-            return None;
+        while !self.is_full() {
+            let target = self.ready.pop_front()?;
+            let peer = target.peer;
+            if !self.addresses.contains_key(&peer) {
+                return Some(target);
+            }
+            // Another query of the address has started meanwhile.
+            self.waiting.insert((peer, target.index), target);
+            self.leave_host(peer);
         }
-        self.ready.pop_front()
+        None
     }
 
     /// Starts the query of a target.
@@ -555,10 +592,12 @@ impl<C: Conversation> Scanner<C> {
         let Target {
             index,
             peer,
+            kind,
             conversation,
         } = target;
         let id = self.insert(Query {
             index,
+            kind,
             session: Session::new(conversation, peer, self.timing, now),
             request: NO_REQUEST,
         });

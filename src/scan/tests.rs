@@ -607,7 +607,7 @@ fn pushed_targets_are_wanted_while_there_is_room() {
     );
     for index in 0..2 {
         assert!(scanner.wants_target());
-        scanner.push(index, at(0), Script::default());
+        scanner.push(index, at(0), 0, Script::default());
         assert!(!scanner.wants_target(), "one at a time");
         drain(&mut scanner, now);
     }
@@ -615,7 +615,7 @@ fn pushed_targets_are_wanted_while_there_is_room() {
         scanner.poll_answer().unwrap().result,
         Err(QueryError::Duplicate)
     );
-    scanner.push(7, at(1), Script::default());
+    scanner.push(7, at(1), 0, Script::default());
     drain(&mut scanner, now);
     assert!(!scanner.wants_target(), "two are under way");
     scanner.handle_datagram(now, at(1), b"d1");
@@ -626,6 +626,43 @@ fn pushed_targets_are_wanted_while_there_is_room() {
     assert!(scanner.is_finished() && !scanner.wants_target());
 }
 
+/// Two servers of a list may share an address, such as two games of different protocols.
+#[test]
+fn queries_of_different_kinds_run_one_after_the_other_at_an_address() {
+    let now = Instant::now();
+    for (per_host, server) in [
+        (Some(1), "192.0.2.1:1"),
+        (Some(8), "192.0.2.1:1"),
+        (None, "192.0.2.1:1"),
+        (Some(1), "127.0.0.1:1"),
+    ] {
+        let server: SocketAddr = server.parse().unwrap();
+        let mut scanner =
+            Scanner::<Script>::pushed(timing(), options().with_per_host(per_host), now);
+        for (index, kind) in (0..).zip([1, 2, 1, 2, 3]) {
+            scanner.push(index, server, kind, Script::default());
+            let sent = drain(&mut scanner, now);
+            assert_eq!(sent.len(), usize::from(index == 0), "{server} {index}");
+        }
+        scanner.close();
+        let refused = [2, 3].map(|index| (index, Err(QueryError::Duplicate)));
+        let results: Vec<_> = std::iter::from_fn(|| scanner.poll_answer()).collect();
+        let results: Vec<_> = results
+            .into_iter()
+            .map(|scanned| (scanned.index, scanned.result))
+            .collect();
+        assert_eq!(results, refused);
+        for index in [0, 1, 4] {
+            assert!(!scanner.is_finished());
+            scanner.handle_datagram(now, server, b"d1");
+            let next = scanner.poll_answer().unwrap();
+            assert_eq!((next.index, next.result.is_ok()), (index, true), "{server}");
+            drain(&mut scanner, now);
+        }
+        assert!(scanner.is_finished());
+    }
+}
+
 /// A list that is sorted by address must not wait for one busy host after the other.
 #[test]
 fn a_pushed_target_that_waits_for_its_host_makes_way_for_the_next() {
@@ -633,7 +670,7 @@ fn a_pushed_target_that_waits_for_its_host_makes_way_for_the_next() {
     let mut scanner = Scanner::<Script>::pushed(timing(), options().with_per_host(Some(1)), now);
     for (index, peer) in (0..).zip(["192.0.2.1:1", "192.0.2.1:2", "192.0.2.1:3", "192.0.2.2:1"]) {
         assert!(scanner.wants_target(), "{peer}");
-        scanner.push(index, peer.parse().unwrap(), Script::default());
+        scanner.push(index, peer.parse().unwrap(), 0, Script::default());
         if index == 0 {
             drain(&mut scanner, now);
         }

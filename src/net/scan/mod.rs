@@ -135,7 +135,7 @@ impl<'a, C: Conversation> Scan<'a, C> {
             let Some((index, (peer, conversation))) = targets.next() else {
                 return Poll::Ready(None);
             };
-            let query = Ok(AddressedQuery { peer, conversation });
+            let query = Ok(AddressedQuery::new(peer, conversation));
             Poll::Ready(Some(NumberedQuery { index, query }))
         };
         Self::open(Box::new(source), timing, options, None)

@@ -14,6 +14,8 @@ use queryport::{
 use tokio::net::UdpSocket;
 
 use crate::clock::run_in_steps;
+use crate::net::faults::runtime;
+use crate::net::namespace::in_namespace;
 
 const LOOPBACK: [IpAddr; 1] = [IpAddr::V4(Ipv4Addr::new(127, 255, 255, 255))];
 
@@ -375,6 +377,23 @@ async fn the_local_address_chooses_the_network() {
         peers.extend(scanned.peer.filter(|peer| peer.port() == port));
     }
     assert_eq!(peers, [([127, 0, 0, 1], port).into()]);
+}
+
+/// `ip address add` sets no broadcast address unless it is told to.
+#[test]
+fn an_interface_without_a_broadcast_address_is_searched() {
+    const NAME: &str = "lan::an_interface_without_a_broadcast_address_is_searched";
+    const INTERFACE: &str = "ip link add lan type veth peer name other && ip link set lan up &&
+        ip link set other up && ip address add 192.0.2.9/24 dev lan && exec";
+    if !in_namespace(NAME, INTERFACE) {
+        return;
+    }
+    runtime().block_on(async {
+        let port = start(27960..=27963, Protocol::Quake3, named("own")).await;
+        let mut scan = client().lan("openarena", &[]).unwrap();
+        let found = scan.next().await.expect("a server");
+        assert_eq!(found.peer, Some(([192, 0, 2, 9], port).into()));
+    });
 }
 
 #[tokio::test]

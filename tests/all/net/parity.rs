@@ -44,7 +44,7 @@ enum End {
 }
 
 use End::{Answered, Failed, Nothing, Untried};
-use ErrorKind::{Io, NameResolution, Timeout, Unreachable};
+use ErrorKind::{BadAddress, Io, NameResolution, Timeout, Unreachable};
 
 /// A row of the table. `exceptions` are paths that end otherwise.
 struct Failure {
@@ -220,17 +220,41 @@ fn busy() -> SocketAddr {
 #[test]
 fn a_failure_has_one_outcome_on_every_path() {
     const NAME: &str = "parity::a_failure_has_one_outcome_on_every_path";
-    if !in_namespace(NAME, "exec") {
+    if !in_namespace(NAME, "ip address add fe80::1/64 dev lo nodad && exec") {
         return;
     }
     let _resolver = UdpSocket::bind("127.0.0.1:53").unwrap();
     let silent = silent("127.0.1.3");
     let sixth = answering("127.0.0.6");
+    let linked = answering("fe80::1%lo");
+    let on_its_interface = {
+        let mut local = linked;
+        local.set_port(0);
+        local
+    };
     // A network without a route is no empty network.
     let no_route = &[(Detect, Nothing), (Lan, Failed(Unreachable))];
     let impatient = Timing::default().with_timeout(5 * SECOND);
     let failures = [
         failure("none", answering("127.0.1.1"), Answered, &[]),
+        failure("none, mapped", "[::ffff:127.0.1.1]:27960", Answered, &[]),
+        // The networks of a search have no scope.
+        failure("none, with a scope", linked, Answered, &[(Lan, Untried)]),
+        failure(
+            "no scope",
+            "[fe80::1]:27960",
+            Failed(BadAddress),
+            &[(Lan, Untried)],
+        ),
+        Failure {
+            client: client().with_local_address(on_its_interface),
+            ..failure(
+                "none, with the scope of the local address",
+                "[fe80::1]:27960",
+                Answered,
+                &[(Lan, Untried)],
+            )
+        },
         failure(
             "closed port",
             "127.0.1.2:27960",

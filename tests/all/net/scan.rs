@@ -509,12 +509,16 @@ async fn a_target_of_a_game_is_asked_as_its_servers_are() {
     status.name = Some("Minecraft".into());
     let minecraft = crate::net::start("127.0.0.1:0", Service::new(Format::Minecraft), status).await;
     let ut2004 = start("127.0.0.1:0", Protocol::Ut2004).await;
-    let [minecraft_game, mut ut2004_game] =
-        ["minecraft", "ut2004"].map(|game| *Game::find(game).unwrap());
+    let ut99 = start("127.0.0.1:0", Protocol::GameSpy1).await;
+    let [minecraft_game, ut99_game, mut ut2004_game] =
+        ["minecraft", "ut99", "ut2004"].map(|game| *Game::find(game).unwrap());
     let targets = vec![
         ScanTarget::from((&minecraft_game, minecraft.to_string())),
         ScanTarget::from((&ut2004_game, format!("127.0.0.1:{}", ut2004.port() - 1))),
         ScanTarget::from((&minecraft_game, "host:1:2")),
+        // The query port in place of the game port, of a server and where none is.
+        ScanTarget::from((&ut99_game, ut99)),
+        ScanTarget::from((&ut99_game, "127.0.0.1:2")),
         ScanTarget::from({
             (ut2004_game.game_port, ut2004_game.query_port) = (None, QueryPort::Same);
             (&ut2004_game, "localhost")
@@ -537,6 +541,8 @@ async fn a_target_of_a_game_is_asked_as_its_servers_are() {
         Ok((minecraft, "Minecraft".to_owned())),
         Ok((ut2004, ut2004.to_string())),
         Err("\"host:1:2\" is not a server: several colons, but not an IPv6 address; write HOST, HOST:PORT or [IPV6]:PORT".to_owned()),
+        Ok((ut99, ut99.to_string())),
+        Err("127.0.0.1:3: unreachable: no program listens at the address, or there is no route to it".to_owned()),
         Err(format!("\"localhost\" is not a server: {unknown}")),
     ];
     assert_eq!(ended.into_values().collect::<Vec<_>>(), expected);
