@@ -53,7 +53,7 @@ struct Arguments {
     #[arg(long)]
     password: bool,
     /// The timeout of each query in seconds, retries included.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]

@@ -27,9 +27,18 @@ const EXAMPLES: &[&str] = &[
     "games --protocol quake3 --listed --json",
 ];
 
-/// The exit codes, as `--help` lists them.
-const EXIT_STATUS: &str =
-    "Exit status: 0 success, 1 the output cannot be written, 2 wrong command line";
+/// The words of the columns and the exit codes, as `--help` lists them.
+const EXIT_STATUS: &str = "\
+The column `query` has the query port of a server:
+  same    the port that players connect to
+  +1      that port plus 1; -123 is 123 below it
+  29900   this port, whatever port players connect to
+The column `certainty` tells whether servers can be found:
+  unknown     no list server is known
+  unverified  one is known, but nobody has seen it list servers
+  listed      GameserverLister, which removes dead list servers, names one
+  living      sources of 2025 and 2026 name list servers, or servers
+Exit status: 0 success, 1 the output cannot be written, 2 wrong command line";
 
 /// List the games that are known by name, with protocol, ports and list servers.
 #[derive(Debug, Parser)]
@@ -70,8 +79,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     games.retain(|game| !arguments.listed || !game.masters.is_empty());
     let columns = command_line::columns();
     let mut out = io::BufWriter::new(io::stdout().lock());
-    // A program that reads the rows needs no header.
-    if is_table && !arguments.json && columns.is_some() {
+    if is_table && !arguments.json {
         writeln!(out, "{}", fitted(header(columns), columns))?;
     }
     for game in &games {

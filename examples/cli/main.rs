@@ -7,6 +7,7 @@
 
 #[cfg(feature = "browser")]
 mod browser;
+mod completions;
 mod decode;
 mod embedded;
 mod games;
@@ -19,10 +20,9 @@ mod rcon;
 mod scan;
 mod serve;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use clap_complete::Shell;
 use shared::{command_line, safe_text, target};
 
@@ -46,7 +46,7 @@ enum Program {
     Master(master::Arguments),
     Rcon(rcon::Arguments),
     Decode(decode::Arguments),
-    /// Print a script that completes commands and options in a shell.
+    /// Print a script that completes commands, options, games and protocols in a shell.
     Completions {
         shell: Shell,
     },
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         Err(error) => return monitor::wrong(&error),
     };
     match program {
-        Program::Query(arguments) => query::start(&arguments),
+        Program::Query(arguments) => query::start(arguments),
         Program::Scan(arguments) => scan::start(&arguments),
         #[cfg(feature = "browser")]
         Program::Browser(arguments) => browser::start(arguments),
@@ -75,11 +75,6 @@ fn main() -> ExitCode {
         Program::Master(arguments) => master::start(arguments),
         Program::Rcon(arguments) => rcon::start(&arguments),
         Program::Decode(arguments) => decode::start(&arguments),
-        Program::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Program::command(), "queryport", &mut script);
-            let written = io::stdout().write_all(&script);
-            command_line::exit(written.map(|()| ExitCode::SUCCESS).map_err(Into::into))
-        }
+        Program::Completions { shell } => completions::start(shell),
     }
 }

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "plain")]
     mode: Mode,
     /// The timeout of a command in seconds.
-    #[arg(long, default_value_t = 5.0, value_parser = seconds(0.1..=600.0))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds(0.1..=600.0))]
     timeout: f64,
     /// Send from this address of this machine, and from this port if there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -118,21 +118,47 @@ where
     T: FromStr + PartialOrd + Clone,
 {
     move |text| match text.parse() {
-        Ok(value) if range.contains(&value) => Ok(value),
+        // `parse` accepts a sign before a number.
+        Ok(value) if range.contains(&value) && !text.starts_with('+') => Ok(value),
         _ => Err(expected.clone()),
     }
 }
 
-/// The option `--bind`: `ADDRESS` or `ADDRESS:PORT` of this machine.
+/// A port, 0 included. `parse` would accept a sign.
+fn port_number(text: &str) -> Option<u16> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
+}
+
+/// The option `--bind`: `ADDRESS` or `ADDRESS:PORT` of this machine. An interface can follow a
+/// link-local address, as in `fe80::1%eth0`.
 pub fn local_address(text: &str) -> Result<SocketAddr, String> {
-    let ip = |text: &str| {
-        text.trim_matches(['[', ']'])
-            .parse()
-            .map(|ip: IpAddr| (ip, 0).into())
+    let expected = || "expected an IP address, or [ADDRESS]:PORT".to_owned();
+    let (host, port) = split(text);
+    let port = port.map_or(Some(0), port_number).ok_or_else(expected)?;
+    let (ip, interface) = match host.split_once('%') {
+        Some((ip, interface)) => (ip, Some(interface)),
+        None => (host, None),
     };
-    text.parse()
-        .or_else(|_| ip(text))
-        .map_err(|_| "expected an IP address, or [ADDRESS]:PORT".to_owned())
+    let ip: IpAddr = ip.parse().map_err(|_| expected())?;
+    let is_link_local = matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
+    match interface {
+        Some(interface) if ip.is_ipv6() => {
+            // The resolver knows the numbers of interfaces.
+            let mut found = (host, port).to_socket_addrs().into_iter().flatten();
+            found.next().ok_or_else(|| {
+                format!(
+                    "this machine has no interface \"{}\"",
+                    interface.escape_debug()
+                )
+            })
+        }
+        None if !is_link_local => Ok(SocketAddr::new(ip, port)),
+        None => Err(format!(
+            "a link-local address needs its interface, as in {ip}%eth0"
+        )),
+        Some(_) => Err(expected()),
+    }
 }
 
 /// The address of a socket: `ADDRESS:PORT`, without a host name.
@@ -154,6 +180,19 @@ pub fn split(server: &str) -> (&str, Option<&str>) {
         Some((host, port)) if !port.contains(':') => (host, Some(port)),
         _ => (server, None),
     }
+}
+
+/// `HOST PORT` as one word, `HOST:PORT`. `None` if the host has a port, or the other word is none.
+pub fn with_port(server: &str, port: &str) -> Option<String> {
+    let (host, None) = split(server) else {
+        return None;
+    };
+    port_number(port).filter(|port| *port > 0)?;
+    Some(if host.contains(':') {
+        format!("[{host}]:{port}")
+    } else {
+        format!("{host}:{port}")
+    })
 }
 
 /// Checks a server: a host without spaces, and a valid port.
@@ -183,8 +222,8 @@ pub fn server(text: &str) -> Result<String, String> {
             text.escape_debug()
         ));
     }
-    match port.map(str::parse::<u16>) {
-        None | Some(Ok(1..)) => Ok(text.to_owned()),
+    match port.map(port_number) {
+        None | Some(Some(1..)) => Ok(text.to_owned()),
         _ => Err(format!(
             "the port \"{}\" is not a number from 1 to 65535",
             port.unwrap_or_default().escape_debug()
@@ -491,9 +530,26 @@ mod tests {
             ("2001:db8::1", "[2001:db8::1]:0"),
             ("[2001:db8::1]", "[2001:db8::1]:0"),
             ("[2001:db8::1]:5", "[2001:db8::1]:5"),
+            ("::ffff:192.0.2.1", "[::ffff:192.0.2.1]:0"),
+            ("[fe80::1%1]:5", "[fe80::1%1]:5"),
         ] {
             let found = local_address(text).map(|address| address.to_string());
             assert_eq!(found.as_deref(), Ok(address), "{text}");
+        }
+        for (text, why) in [
+            (
+                "fe80::1",
+                "a link-local address needs its interface, as in fe80::1%eth0",
+            ),
+            (
+                "fe80::1%nowhere",
+                "this machine has no interface \"nowhere\"",
+            ),
+            ("192.0.2.1%lo", "expected an IP address, or [ADDRESS]:PORT"),
+            ("192.0.2.1:+5", "expected an IP address, or [ADDRESS]:PORT"),
+            ("example.org", "expected an IP address, or [ADDRESS]:PORT"),
+        ] {
+            assert_eq!(local_address(text), Err(why.to_owned()), "{text}");
         }
     }
 }

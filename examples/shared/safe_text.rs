@@ -52,6 +52,14 @@ pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", beginning(&text, columns - 1)))
 }
 
+/// `A, B or C`.
+pub fn either(words: &[&str]) -> String {
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 /// A number; `?` if it is unknown.
 pub fn number_text(number: Option<impl ToString>) -> String {
     match number {

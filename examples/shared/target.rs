@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::net::IpAddr;
 
 use queryport::games::Game;
 use queryport::{Protocol, UnknownProtocol};
@@ -115,7 +116,7 @@ impl fmt::Display for What {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
     pub what: What,
-    /// In lower case, without brackets.
+    /// In lower case, without brackets. An address has its canonical form.
     host: String,
     query_port: Option<u16>,
 }
@@ -124,9 +125,13 @@ impl Identity {
     pub fn of(what: What, server: &str) -> Self {
         let (host, port) = command_line::split(server);
         let port = port.and_then(|port| port.parse().ok());
+        let host = match host.parse::<IpAddr>() {
+            Ok(ip) => ip.to_canonical().to_string(),
+            Err(_) => host.to_ascii_lowercase(),
+        };
         Self {
             what,
-            host: host.to_ascii_lowercase(),
+            host,
             query_port: what.query_port(port),
         }
     }
@@ -224,6 +229,7 @@ mod tests {
                 "quake3 example.org:99999",
                 "the port \"99999\" is not a number from 1 to 65535",
             ),
+            ("quake3 example.org:+40100", "the port \"+40100\""),
             ("quake3 example.org:0", "the port \"0\""),
             ("quake3 a\u{1b}[2J", "\\u{1b}[2J\" is not HOST or HOST:PORT"),
             ("a b c", "unknown game \"a b\""),
@@ -246,6 +252,8 @@ mod tests {
             ("quake3", "example.org", "quake3", "EXAMPLE.org:27960", true),
             ("bf1942", "192.0.2.1", "bf1942", "192.0.2.1:14567", true),
             ("quake3", "::1", "quake3", "[::1]:27960", true),
+            ("quake3", "[::ffff:1.2.3.4]", "quake3", "1.2.3.4", true),
+            ("quake3", "2001:DB8::0:1", "quake3", "2001:db8::1", true),
             ("minecraft", "192.0.2.1", "crysis", "192.0.2.1", false),
             ("quake3", "192.0.2.1", "openarena", "192.0.2.1", false),
             ("quake3", "192.0.2.1", "quake3", "192.0.2.1:27961", false),

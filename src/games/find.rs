@@ -84,8 +84,13 @@ impl fmt::Display for UnknownGame {
         if let Ok(protocol) = self.text.parse::<Protocol>() {
             return write!(f, ": {protocol} is a protocol");
         }
+        let last = self.suggestions.len().saturating_sub(1);
         for (number, game) in self.suggestions.iter().enumerate() {
-            let before = if number == 0 { ": did you mean" } else { " or" };
+            let before = match number {
+                0 => ": did you mean",
+                _ if number == last => " or",
+                _ => ",",
+            };
             write!(f, "{before} {} ({})", game.id, game.name)?;
         }
         f.write_str(if self.suggestions.is_empty() {

@@ -1034,6 +1034,75 @@ fn completions_are_for_the_command_queryport() {
 }
 
 #[test]
+fn a_shell_completes_games_and_protocols() {
+    // The function is called as bash calls it: with the command, and the last two words.
+    const COMPLETE: &str = r#"source /dev/stdin; COMP_WORDS=(queryport "$@");
+        COMP_CWORD=$#; _queryport queryport "${@: -1}" "${@: -2:1}"; echo "${COMPREPLY[*]}""#;
+    let (_, script, _) = output(&["completions", "bash"]);
+    for (line, expected) in [
+        ("query openar", "openarena"),
+        ("query gamespy", "gamespy1 gamespy4"),
+        ("scan openar", "openarena"),
+        ("scan --protocol ut", "ut2004"),
+        ("browser openar", "openarena"),
+        ("monitor --game openar", "openarena"),
+        ("serve minec", "minecraft"),
+        ("games openar", "openarena"),
+        ("master list openar", "openarena"),
+    ] {
+        let mut bash = process::interruptible("bash");
+        bash.args(["-c", COMPLETE, "bash"]).args(line.split(' '));
+        bash.stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = bash.spawn().unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(script.as_bytes())
+            .unwrap();
+        let (_, out, err) = judge(&[line], &process::finish(child));
+        assert_eq!(out.trim_end(), expected, "{line}: {err}");
+    }
+}
+
+/// Names of files and remarks in them are in any character set, for every command that reads them.
+#[test]
+fn files_that_are_not_utf_8_are_read_alike() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let server = quake3_server(r"\mapname\q3dm17\sv_hostname\Srv");
+    let list = [
+        b"# f\xfcnf\nquake3 ",
+        server.to_string().as_bytes(),
+        b" # \xfc\n",
+    ]
+    .concat();
+    // A status with the name Srv.
+    let datagram =
+        b"# f\xfcnf\nffffffff737461747573526573706f6e73650a5c73765f686f73746e616d655c5372760a\n";
+    let name = format!("queryport-f\u{fc}nf-{}", std::process::id());
+    let name: Vec<u8> = name.chars().map(|c| c as u8).collect();
+    let file = std::env::temp_dir().join(std::ffi::OsStr::from_bytes(&name));
+    for (run, content) in [
+        (&["scan", "--retries", "0"][..], &list[..]),
+        (&["browser", "--plain", "--retries", "0"], &list),
+        (&["monitor", "--once", "--file"], &list),
+        (&["decode"], datagram),
+    ] {
+        std::fs::write(&file, content).unwrap();
+        let output = process::output(command(run).arg(&file));
+        let (code, out, err) = judge(run, &output);
+        assert!(
+            code == Some(0) && out.contains("Srv"),
+            "{run:?}: {out}{err}"
+        );
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
 fn rows_of_a_scan_have_as_many_columns_as_the_terminal() {
     let info = r"\mapname\a_map_of_22_characters\sv_hostname\Srv";
     let file = list("columns", &format!("quake3 {}\n", quake3_server(info)));

@@ -7,8 +7,8 @@
 //! ! a line                     a line of standard error
 //! ```
 //!
-//! After `--example`, the program is a built example. Names in braces are servers of this file, `*`
-//! is any text, and columns are joined by one space.
+//! After `--example`, the program is a built example. Names in braces are servers of this file, with
+//! `:port` their ports; `*` is any text, and columns are joined by one space.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -126,6 +126,7 @@ fn check(step: &Step, servers: &[(&'static str, SocketAddr)]) -> String {
         let mut text = text.to_owned();
         for (name, address) in servers {
             text = text.replace(&format!("{{{name}}}"), &address.to_string());
+            text = text.replace(&format!("{{{name}:port}}"), &address.port().to_string());
         }
         text
     };

@@ -44,7 +44,7 @@ impl Favourites {
         Ok(self
             .lines()?
             .iter()
-            .filter_map(|line| of_line(line, None).ok().flatten())
+            .filter_map(|line| target(line))
             .collect())
     }
 
@@ -57,12 +57,9 @@ impl Favourites {
             .ok_or_else(|| io::Error::other("there is no home folder"))?;
         let mut lines = self.lines()?;
         let identity = |(what, server): &Target| Identity::of(*what, server);
-        lines.retain(|line| {
-            let target = of_line(line, None).ok().flatten();
-            target.as_ref().map(identity) != Some(identity(favourite))
-        });
+        lines.retain(|line| target(line).as_ref().map(identity) != Some(identity(favourite)));
         if is_favourite {
-            lines.push(format!("{} {}", favourite.0, favourite.1));
+            lines.push(format!("{} {}", favourite.0, favourite.1).into_bytes());
         }
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -75,22 +72,29 @@ impl Favourites {
         written
     }
 
-    fn lines(&self) -> io::Result<Vec<String>> {
+    /// The lines, in whatever character set.
+    fn lines(&self) -> io::Result<Vec<Vec<u8>>> {
         let Some(path) = &self.path else {
             return Ok(Vec::new());
         };
-        match fs::read_to_string(path) {
-            Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+        match fs::read(path) {
+            Ok(text) => io::BufRead::split(&text[..], b'\n').collect(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }
 }
 
-fn write_lines(path: &Path, lines: &[String]) -> io::Result<()> {
+/// The server of a line; `None` if it names none.
+fn target(line: &[u8]) -> Option<Target> {
+    of_line(&String::from_utf8_lossy(line), None).ok()?
+}
+
+fn write_lines(path: &Path, lines: &[Vec<u8>]) -> io::Result<()> {
     let mut file = File::create(path)?;
     for line in lines {
-        writeln!(file, "{line}")?;
+        file.write_all(line)?;
+        file.write_all(b"\n")?;
     }
     file.sync_all()
 }
@@ -120,8 +124,10 @@ mod tests {
         let second = (Protocol::Ut2004.into(), "example.org:7778".to_owned());
         favourites.write(&first, true).unwrap();
         let path = favourites.path().unwrap().to_owned();
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(&path, format!("# my own remark\nnonsense here too\n{text}")).unwrap();
+        let text = fs::read(&path).unwrap();
+        // A remark in Latin-1.
+        let remark = b"# meine f\xfcnf\nnonsense here too\n";
+        fs::write(&path, [&remark[..], &text].concat()).unwrap();
         favourites.write(&second, true).unwrap();
         favourites.write(&second, true).unwrap();
         assert_eq!(
@@ -129,11 +135,9 @@ mod tests {
             BTreeSet::from([first.clone(), second.clone()])
         );
         favourites.write(&first, false).unwrap();
-        let left = fs::read_to_string(&path).unwrap();
-        assert_eq!(
-            left,
-            "# my own remark\nnonsense here too\nut2004 example.org:7778\n"
-        );
+        let left = fs::read(&path).unwrap();
+        let expected = [&remark[..], b"ut2004 example.org:7778\n"].concat();
+        assert_eq!(left, expected);
         assert_eq!(
             fs::read_dir(path.parent().unwrap()).unwrap().count(),
             1,

@@ -29,6 +29,8 @@ pub(crate) enum Action {
     Reverse,
     Toggle(Condition),
     Favourite,
+    /// Copies the address of the selected server.
+    Copy,
     Refresh,
     Automatic,
     Rescan,
@@ -37,7 +39,7 @@ pub(crate) enum Action {
 }
 
 /// The keys, as the help page shows them.
-pub(crate) const HELP: [(&str, &str); 16] = [
+pub(crate) const HELP: [(&str, &str); 17] = [
     ("↑ ↓ PgUp PgDn Home End", "move; j k g G too"),
     ("Enter", "details of the server"),
     ("Tab", "move between table and details"),
@@ -46,6 +48,7 @@ pub(crate) const HELP: [(&str, &str); 16] = [
     ("< >", "sort by the column to the left or right"),
     ("i", "turn the order"),
     ("Space", "favourite or not"),
+    ("c", "copy the address, if the terminal allows it"),
     ("v e u", "only favourites, not empty, not full"),
     ("p o", "only without a password, only answered"),
     ("r", "refresh what is on the screen"),
@@ -110,6 +113,7 @@ fn usual(code: KeyCode) -> Option<Action> {
         KeyCode::F(1) | KeyCode::Char('?') => Action::Help,
         KeyCode::Char('/') => Action::Search,
         KeyCode::Char(' ' | 'f') => Action::Favourite,
+        KeyCode::Char('c') => Action::Copy,
         KeyCode::Char('<') => Action::PreviousColumn,
         KeyCode::Char('>') => Action::NextColumn,
         KeyCode::Char('i') => Action::Reverse,

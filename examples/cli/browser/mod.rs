@@ -39,7 +39,7 @@ mod view;
 use std::error::Error;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
     /// `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input. Without this
     /// argument, invented servers on loopback.
     #[arg(value_name = "GAME|FILE")]
-    list: Option<String>,
+    list: Option<PathBuf>,
     /// Browse the favourites: the file `queryport/favourites` in $XDG_CONFIG_HOME or ~/.config.
     #[arg(long, conflicts_with = "list")]
     favourites: bool,
@@ -90,7 +90,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds(0.5..=600.0))]
     refresh: Option<f64>,
     /// The timeout of a query in seconds, retries included.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.5..=600.0))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.5..=600.0))]
     timeout: f64,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
@@ -195,14 +195,15 @@ fn short(path: &Path) -> String {
 }
 
 /// The list of this name: a file comes before a game.
-fn named(list: &str, protocol: Protocol) -> (String, List) {
-    if list == "-" || Path::new(list).exists() {
-        return (list.to_owned(), List::File(list.to_owned(), protocol));
+fn named(list: &Path, protocol: Protocol) -> (String, List) {
+    let name = list.to_string_lossy();
+    if list == Path::new("-") || list.exists() {
+        return (name.into_owned(), List::File(list.to_owned(), protocol));
     }
-    match command_line::game(list) {
+    match command_line::game(&name) {
         Ok(game) => (game.name.to_owned(), List::Game(game)),
         Err(error) => {
-            let message = format!("no file {list:?}; as a game: {error}");
+            let message = format!("no file {name:?}; as a game: {error}");
             command_line::leave(&Arguments::command().error(UsageError::InvalidValue, message))
         }
     }
@@ -211,7 +212,8 @@ fn named(list: &str, protocol: Protocol) -> (String, List) {
 /// Whether there is a terminal to draw on. Keys are read from it even where standard input is the
 /// list.
 fn has_terminal(arguments: &Arguments) -> bool {
-    let has_keys = std::io::stdin().is_terminal() || arguments.list.as_deref() == Some("-");
+    let is_list = arguments.list.as_deref() == Some(Path::new("-"));
+    let has_keys = std::io::stdin().is_terminal() || is_list;
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
     !arguments.plain && has_keys && std::io::stdout().is_terminal() && (!is_dumb || cfg!(windows))
 }

@@ -141,6 +141,7 @@ impl Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
     Favourite,
+    /// Of people: bots do not count.
     NotEmpty,
     NotFull,
     NoPassword,
@@ -160,7 +161,7 @@ impl Condition {
     fn admits(self, server: &Server) -> bool {
         match self {
             Self::Favourite => server.is_favourite,
-            Self::NotEmpty => server.players().is_some_and(|players| players > 0),
+            Self::NotEmpty => server.people().is_some_and(|people| people > 0),
             Self::NotFull => server
                 .players()
                 .zip(server.slots())

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use queryport::games::Game;
 use queryport::{Outcome, ServerStatus, Text};
 
+use super::command_line;
 use super::safe_text::{safe, width};
 use super::target::{Target, What};
 
@@ -108,6 +109,12 @@ impl Server {
         self.status()?.player_count
     }
 
+    /// Players without bots.
+    pub(crate) fn people(&self) -> Option<u32> {
+        let bots = self.bots().unwrap_or(0);
+        Some(self.players()?.saturating_sub(bots))
+    }
+
     pub(crate) fn slots(&self) -> Option<u32> {
         self.status()?.max_players
     }
@@ -139,6 +146,20 @@ impl Server {
         words
             .split_whitespace()
             .all(|word| self.text.contains(word))
+    }
+
+    /// Where players connect to: the address as listed, with the game port if the answer has one.
+    pub(crate) fn game_address(&self) -> String {
+        let (_, server) = &self.target;
+        let Some(port) = self.status().and_then(|status| status.game_port) else {
+            return server.clone();
+        };
+        let (host, _) = command_line::split(server);
+        if host.contains(':') {
+            format!("[{host}]:{port}")
+        } else {
+            format!("{host}:{port}")
+        }
     }
 
     fn words(&self) -> String {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -30,7 +31,7 @@ pub(crate) enum List {
     Game(&'static Game),
     /// A file with one server a line, and the protocol of lines that name neither protocol nor
     /// game.
-    File(String, Protocol),
+    File(PathBuf, Protocol),
     Servers(Vec<Target>),
 }
 
@@ -234,7 +235,8 @@ impl Listing {
                 Err(error) => self.note(message(&error)).await,
             },
             List::File(path, protocol) => {
-                let named = |number: u64, why: String| format!("line {number} of {path}: {why}");
+                let file = path.display();
+                let named = |number: u64, why: String| format!("line {number} of {file}: {why}");
                 let mut lines = lines(path.clone());
                 let mut number = 0;
                 while let Some(line) = lines.recv().await {
@@ -276,21 +278,17 @@ impl Listing {
 
 /// The lines of a file, or of standard input for `-`. A separate thread reads them, because a read
 /// blocks and may never end.
-fn lines(path: String) -> Receiver<Result<String, String>> {
+fn lines(path: PathBuf) -> Receiver<Result<String, String>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     std::thread::spawn(move || {
-        let named = |error: io::Error| format!("{path}: {}", message(&error));
-        let reader: Box<dyn Read> = match path.as_str() {
-            "-" => Box::new(io::stdin()),
-            _ => match File::open(&path) {
-                Ok(file) => Box::new(file),
-                Err(error) => {
-                    let _ = sender.blocking_send(Err(named(error)));
-                    return;
-                }
-            },
+        let named = |error: io::Error| format!("{}: {}", path.display(), message(&error));
+        let mut reader = match open(&path) {
+            Ok(reader) => BufReader::new(reader),
+            Err(error) => {
+                let _ = sender.blocking_send(Err(named(error)));
+                return;
+            }
         };
-        let mut reader = BufReader::new(reader);
         loop {
             let mut line = Vec::new();
             let read = reader
@@ -317,6 +315,14 @@ fn lines(path: String) -> Receiver<Result<String, String>> {
         }
     });
     receiver
+}
+
+/// The file, or standard input for `-`.
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin()));
+    }
+    Ok(Box::new(File::open(path)?))
 }
 
 /// A client for the list, with the dialect of its game.

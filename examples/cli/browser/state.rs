@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Rescan,
     /// Write or remove a favourite.
     Favourite(Target, bool),
+    /// Put a text into the clipboard.
+    Copy(String),
     Quit,
 }
 
@@ -258,6 +260,7 @@ impl Browser {
             }
             Action::Help => self.toggle_help(),
             Action::Favourite => return self.favour(),
+            Action::Copy => return self.copy(),
             Action::Refresh => return self.refresh(),
             Action::Rescan => return Some(Command::Rescan),
             Action::Quit => return Some(Command::Quit),
@@ -416,6 +419,13 @@ impl Browser {
     fn sort(&mut self, order: Order) {
         self.order = order;
         self.is_stale = true;
+    }
+
+    fn copy(&mut self) -> Option<Command> {
+        self.settle(self.screen.rows);
+        let address = self.selected()?.game_address();
+        self.note = Some(format!("copied {address}"));
+        Some(Command::Copy(address))
     }
 
     fn favour(&mut self) -> Option<Command> {

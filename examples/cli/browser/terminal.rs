@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::Show;
 use crossterm::event::Event as Input;
 use crossterm::execute;
@@ -159,6 +160,10 @@ impl Program {
                         .map(|error| format!("the favourite is not kept: {}", message(&error))),
                 };
                 self.browser.note = note;
+            }
+            Command::Copy(text) => {
+                // OSC 52. A terminal that fails shows it when it is drawn.
+                let _ = execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text));
             }
             Command::Quit => {}
         }

@@ -170,6 +170,17 @@ fn keys_and_signals_end_it_cleanly() {
 }
 
 #[test]
+fn a_key_puts_an_address_into_the_clipboard() {
+    let mut pty = Pty::start("browses", 80, 24);
+    pty.wait_for("invented servers on loopback");
+    pty.wait_for("127.0.0.1");
+    pty.press("c");
+    pty.wait_for("\u{1b}]52;c;");
+    pty.press("q");
+    assert_eq!(pty.end().0, Some(0));
+}
+
+#[test]
 fn keys_typed_ahead_and_a_tiny_terminal_that_grows_do_no_harm() {
     let mut pty = Pty::start("browses", 1, 1);
     pty.wait_for(ENTER);

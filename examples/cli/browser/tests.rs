@@ -355,6 +355,7 @@ fn a_large_terminal_shows_the_details_beside_the_table() {
     for line in [
         "map         q3dm17",
         "players     3 of 16, 1 of them bots",
+        "score    id  team",
         "3     0  Red",
         "12    48    0  Ann",
         "2 rules",
@@ -382,6 +383,65 @@ fn a_narrow_terminal_shows_the_details_alone_and_scrolls_them() {
         screen(&mut browser, 40, 10)[2].contains("Players"),
         "back at the table"
     );
+}
+
+#[test]
+fn lines_of_the_details_below_the_screen_are_counted() {
+    let mut browser = some();
+    let _ = drawn(&mut browser, 40, 15);
+    press(&mut browser, "\n");
+    let (mut seen, mut counts) = (Vec::new(), Vec::new());
+    for _ in 0..20 {
+        let shown = screen(&mut browser, 40, 15);
+        let (last, details) = shown[2..14].split_last().unwrap();
+        seen.extend(details.iter().cloned());
+        match last.strip_suffix(" more below") {
+            Some(count) => counts.push(count.parse::<usize>().unwrap()),
+            None => seen.push(last.clone()),
+        }
+        press(&mut browser, "↓");
+    }
+    let all: Vec<usize> = (2..=*counts.first().unwrap()).rev().collect();
+    assert_eq!(counts, all, "the last two lines come at once");
+    for line in [
+        " score    id  team",
+        "     3     0  Red",
+        "sv_floodProtect 1",
+    ] {
+        assert!(
+            seen.iter().any(|seen| seen == line),
+            "{line:?} in {seen:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_key_copies_the_address_that_players_connect_to() {
+    let mut browser = some();
+    let _ = drawn(&mut browser, 80, 24);
+    let copied = |browser: &mut Browser| {
+        let [Command::Copy(address)] = &press(browser, "c")[..] else {
+            panic!()
+        };
+        address.clone()
+    };
+    assert_eq!(copied(&mut browser), "192.0.2.1:27961");
+    let note = &screen(&mut browser, 80, 24)[23];
+    assert_eq!(note, "copied 192.0.2.1:27961");
+    let mut outcome = answer(caret("Green ^2Leaf"), "m", 9, 20);
+    outcome.answer.game_port = Some(7777);
+    for (server, expected) in [
+        ("192.0.2.1:7778", "192.0.2.1:7777"),
+        ("example.org", "example.org:7777"),
+        ("[2001:db8::1]:7778", "[2001:db8::1]:7777"),
+        ("2001:db8::1", "[2001:db8::1]:7777"),
+    ] {
+        let mut browser = Browser::new("a test".to_owned(), BTreeSet::new(), start());
+        let target = (Protocol::GameSpy1.into(), server.to_owned());
+        let result = Box::new(Ok(outcome.clone()));
+        browser.handle(Event::Scanned(target, result), start());
+        assert_eq!(copied(&mut browser), expected);
+    }
 }
 
 #[test]
@@ -641,6 +701,28 @@ fn a_search_narrows_the_table_with_each_key() {
     press(&mut browser, &format!("/{}", "q".repeat(1000)));
     assert_eq!(browser.filter.search.len(), 100);
     assert!(screen(&mut browser, 20, 5)[4].ends_with('q'));
+}
+
+#[test]
+fn a_server_with_bots_only_is_empty() {
+    let shown = |players, bots| {
+        let mut outcome = answer(caret("Srv"), "m", players, 50);
+        outcome.answer.bot_count = bots;
+        let mut browser = browser(vec![outcome]);
+        press(&mut browser, "e");
+        names(&mut browser).len()
+    };
+    let counts = [
+        (0, None),
+        (1, None),
+        (2, Some(2)),
+        (2, Some(1)),
+        (0, Some(3)),
+    ];
+    assert_eq!(
+        counts.map(|(players, bots)| shown(players, bots)),
+        [0, 1, 0, 1, 0]
+    );
 }
 
 #[test]
@@ -1103,7 +1185,7 @@ fn details_that_fill_the_screen_have_the_keys_again_after_the_page_of_keys() {
 async fn a_bad_line_of_a_list_is_shown() {
     let path = std::env::temp_dir().join(format!("queryport-list-{}", std::process::id()));
     std::fs::write(&path, "# a list\nquake9 192.0.2.1\nnonsense here\n").unwrap();
-    let list = List::File(path.to_str().unwrap().to_owned(), Protocol::Quake3);
+    let list = List::File(path.clone(), Protocol::Quake3);
     let client = client(&list, (Duration::from_millis(500), 0)).unwrap();
     let mut source = Source::new(list, client, Port::default()).unwrap();
     source.scan();

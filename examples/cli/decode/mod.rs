@@ -26,9 +26,11 @@
 
 mod text;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bytes::Bytes;
@@ -61,7 +63,7 @@ pub(crate) struct Arguments {
     /// pcap or pcapng, transcripts, JSON with `protocol` and `packets`, or a datagram as it is; "-"
     /// is standard input.
     #[arg(required = true)]
-    files: Vec<String>,
+    files: Vec<PathBuf>,
     /// Add `status`, the normalised status, and, if the answer identifies the game, `game` with its
     /// id.
     #[arg(long)]
@@ -81,7 +83,7 @@ fn run(arguments: &Arguments) -> io::Result<ExitCode> {
             .unwrap_or_else(|failure| vec![Err(failure)]);
         for reply in replies {
             let mut line = Map::new();
-            line.insert("file".to_owned(), json!(file));
+            line.insert("file".to_owned(), json!(file.to_string_lossy()));
             let server = reply.as_ref().ok().and_then(|reply| reply.server);
             let decoded = reply.and_then(|reply| decode(reply, arguments.normalised, &mut line));
             if let Err(failure) = decoded {
@@ -137,7 +139,7 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, Failure>>, Failure> {
         datagrams,
     };
     let raw = || vec![Ok(of_unknown(vec![Bytes::copy_from_slice(file)]))];
-    let Ok(text) = std::str::from_utf8(file) else {
+    let Some(text) = text_of(file) else {
         return Ok(raw());
     };
     let text = text.trim_start_matches('\u{feff}');
@@ -151,6 +153,13 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, Failure>>, Failure> {
         return Ok(vec![from_transcript(text).map_err(Failure::malformed)]);
     }
     Ok(text::datagrams(text).map_or_else(raw, |datagrams| vec![Ok(of_unknown(datagrams))]))
+}
+
+/// The text of a file; `None` if it is none. Comments may be in any character set.
+fn text_of(file: &[u8]) -> Option<Cow<'_, str>> {
+    let is_text = |line: &[u8]| line.starts_with(b"#") || std::str::from_utf8(line).is_ok();
+    let mut lines = file.split(|byte| *byte == b'\n');
+    lines.all(is_text).then(|| String::from_utf8_lossy(file))
 }
 
 /// The datagrams of the first server of a file, and their protocol.
@@ -416,16 +425,15 @@ fn identify(datagrams: &[Bytes]) -> Result<Side, Failure> {
     )))
 }
 
-fn read(file: &str) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    match file {
-        "-" => {
-            command_line::explain_input("datagrams");
-            io::stdin().read_to_end(&mut bytes).map(|_| bytes)
-        }
-        path => std::fs::read(path),
-    }
-    .map_err(|error| Failure {
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let read = if file == Path::new("-") {
+        command_line::explain_input("datagrams");
+        let mut bytes = Vec::new();
+        io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(file)
+    };
+    read.map_err(|error| Failure {
         kind: ErrorKind::Io,
         message: format!("cannot be read: {}", command_line::message(&error)),
     })

@@ -75,7 +75,7 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
             let what = server.identity.what;
             let _ = match words.starts_with(&address) {
                 true => write!(line, "; {what} {words}"),
-                false => write!(line, "; {what} {address} {words}"),
+                false => write!(line, "; {what} {address}: {words}"),
             };
         }
     }

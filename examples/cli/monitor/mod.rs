@@ -107,19 +107,19 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "127.0.0.1:9861", value_parser = command_line::socket_address)]
     listen: SocketAddr,
     /// The seconds between two queries of a server.
-    #[arg(long, default_value_t = 30.0, value_parser = seconds(0.001..=86_400.0))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds(0.001..=86_400.0))]
     interval: f64,
     /// The seconds between two scans of a game.
-    #[arg(long, default_value_t = 300.0, value_parser = seconds(0.001..=86_400.0))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 300.0, value_parser = seconds(0.001..=86_400.0))]
     game_interval: f64,
     /// Query each server once, print one line, and end with the status of a monitoring plug-in.
     #[arg(long)]
     once: bool,
     /// With --once: a round trip of more seconds is a warning.
-    #[arg(long, value_parser = seconds(0.001..=86_400.0), requires = "once")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds(0.001..=86_400.0), requires = "once")]
     warning: Option<f64>,
     /// With --once: a round trip of more seconds is critical.
-    #[arg(long, value_parser = seconds(0.001..=86_400.0), requires = "once")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds(0.001..=86_400.0), requires = "once")]
     critical: Option<f64>,
     /// Query any server that a request for /probe?target=HOST:PORT&module=GAME names. Whoever
     /// reaches the page can then send queries anywhere.
@@ -129,7 +129,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text", conflicts_with = "once")]
     events: Option<events::Form>,
     /// The timeout of a query in seconds, retries included.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.001..=86_400.0))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.001..=86_400.0))]
     timeout: f64,
     /// Send from this address of this machine, and from this port if it is given. With a port,
     /// there is one query at a time.

@@ -59,12 +59,12 @@ pub(crate) struct Arguments {
     /// only a server, the usual ports of many games are tried.
     #[arg(value_name = "GAME|PROTOCOL")]
     what: Option<String>,
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a protocol, give the query port. With a
-    /// game, give the port that players connect to. If a public host does not answer, its query
-    /// port is looked up in the game's lists.
+    /// HOST, HOST:PORT, HOST PORT, an IP address or [IPv6]:PORT. With a protocol, give the query
+    /// port. With a game, give the port that players connect to. If a public host does not answer,
+    /// its query port is looked up in the game's lists.
     #[arg(value_parser = target::server)]
     server: Option<String>,
-    /// Words after the server, which are an error.
+    /// Words after the server: a port, others are an error.
     #[arg(hide = true)]
     rest: Vec<String>,
     /// Find the servers of this game on the local network; without a game, of all games.
@@ -93,7 +93,7 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "server", conflicts_with = "commands")]
     record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
     /// Send from this address of this machine, and from this port if there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
@@ -118,7 +118,27 @@ enum Asked<'a> {
     Server(What, &'a str),
 }
 
-pub(crate) fn start(arguments: &Arguments) -> ExitCode {
+impl Arguments {
+    /// Reads `HOST PORT` as `HOST:PORT`.
+    fn with_joined_port(mut self) -> Self {
+        if let (Some(server), [port]) = (&self.server, &self.rest[..])
+            && let Some(server) = command_line::with_port(server, port)
+        {
+            self.server = Some(server);
+            self.rest.clear();
+        } else if let (Some(host), Some(port), []) = (&self.what, &self.server, &self.rest[..])
+            && What::parse(host).is_err()
+            && let Some(host) = command_line::with_port(host, port)
+        {
+            self.what = Some(host);
+            self.server = None;
+        }
+        self
+    }
+}
+
+pub(crate) fn start(arguments: Arguments) -> ExitCode {
+    let arguments = &arguments.with_joined_port();
     match asked(arguments) {
         Ok(asked) => command_line::exit(command_line::block_on(run(arguments, asked))),
         Err(why) => {
@@ -130,8 +150,10 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
 /// The target of a query. Refuses unknown names, and options that would have no effect.
 fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
     let is_secure = |command: &String| command.starts_with("secure=");
-    if let (Some(server), [word, ..]) = (&arguments.server, &arguments.rest[..]) {
-        return Err(surplus(server, word));
+    if let [word, ..] = &arguments.rest[..] {
+        return Err(format!(
+            "{word:?} after the server: expected one server; `queryport scan` queries a list"
+        ));
     }
     let asked = match (&arguments.lan, &arguments.what, &arguments.server) {
         (Some(game), ..) => {
@@ -141,6 +163,9 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         (None, None, _) => Asked::Embedded,
         (None, Some(what), Some(server)) => {
             let what = What::parse(what).map_err(|why| unknown(what, server, &why))?;
+            if command_line::with_port("HOST", server).is_some() {
+                return Err(format!("the server is missing: write HOST:{server}"));
+            }
             Asked::Server(what, server)
         }
         (None, Some(host), None) if What::parse(host).is_err() => {
@@ -169,22 +194,6 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         );
     }
     Ok(asked)
-}
-
-/// The reason why a word after the server is wrong.
-fn surplus(server: &str, word: &str) -> String {
-    let (host, port) = command_line::split(server);
-    if port.is_some() || word.parse::<u16>().is_err() {
-        return format!(
-            "{word:?} after the server: expected one server; `queryport scan` queries a list"
-        );
-    }
-    let server = if host.contains(':') {
-        format!("[{host}]:{word}")
-    } else {
-        format!("{host}:{word}")
-    };
-    format!("the port is a part of the server: write {server}")
 }
 
 /// The reason why a name is unknown, with advice for the user.
@@ -561,7 +570,9 @@ mod tests {
     fn parse(line: &str) -> Result<Arguments, String> {
         let arguments =
             Arguments::try_parse_from(["query"].into_iter().chain(line.split_whitespace()));
-        let arguments = arguments.map_err(|error| error.to_string())?;
+        let arguments = arguments
+            .map_err(|error| error.to_string())?
+            .with_joined_port();
         asked(&arguments).map(drop)?;
         Ok(arguments)
     }
@@ -603,6 +614,16 @@ mod tests {
                 Asked::Server(game, "example.org:27961"),
             ),
             ("example.org", Asked::Host("example.org")),
+            ("example.org 5", Asked::Host("example.org:5")),
+            ("2001:db8::1 5", Asked::Host("[2001:db8::1]:5")),
+            (
+                "quake3 example.org 5",
+                Asked::Server(Protocol::Quake3.into(), "example.org:5"),
+            ),
+            (
+                "quake3 [2001:db8::1] 5",
+                Asked::Server(Protocol::Quake3.into(), "[2001:db8::1]:5"),
+            ),
         ] {
             assert_eq!(asked(&parse(line).unwrap()), Ok(expected), "{line}");
         }
@@ -632,8 +653,10 @@ mod tests {
                 "quake3 example.org --bind nowhere",
                 "expected an IP address",
             ),
-            ("quake3 example.org 27960", "write example.org:27960"),
-            ("quake3 2001:db8::1 27960", "write [2001:db8::1]:27960"),
+            ("quake3 27960", "the server is missing: write HOST:27960"),
+            ("quake3 example.org:5 6", "expected one server"),
+            ("quake3 example.org 0", "expected one server"),
+            ("quake3 example.org 5 6", "expected one server"),
             ("quake3 example.org example.net", "expected one server"),
             ("quake3 example.org --retries x", "from 0 to 255"),
             ("quake3", "the server is missing"),

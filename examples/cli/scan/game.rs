@@ -18,17 +18,21 @@ use super::safe_text::counted;
 use super::target::{Target, What};
 
 /// The game that `list` names; a file of that name comes first.
-pub(crate) fn named(list: &str) -> Option<&'static Game> {
-    let is_file = list == "-" || std::path::Path::new(list).exists();
-    if is_file { None } else { Game::find(list).ok() }
+pub(crate) fn named(list: &Path) -> Option<&'static Game> {
+    let is_file = list == Path::new("-") || list.exists();
+    if is_file {
+        return None;
+    }
+    Game::find(list.to_str()?).ok()
 }
 
 /// The message for a list that is not a file.
-pub(crate) fn advice(list: &str) -> String {
-    if list.contains('.') && command_line::server(list).is_ok() {
+pub(crate) fn advice(list: &Path) -> String {
+    let list = list.to_string_lossy();
+    if list.contains('.') && command_line::server(&list).is_ok() {
         return format!("; a single server: queryport query {list}");
     }
-    command_line::game(list)
+    command_line::game(&list)
         .err()
         .map(|error| format!("; as a game: {error}"))
         .unwrap_or_default()

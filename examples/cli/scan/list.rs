@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -165,11 +166,11 @@ impl Stream for Targets {
 /// Reads a file, or standard input for `-`, in a thread of its own, because a read blocks and a
 /// list may never end.
 pub(crate) fn from_file(
-    path: &str,
+    path: &Path,
     usual: What,
     output: &Shared,
 ) -> std::io::Result<mpsc::Receiver<Target>> {
-    let reader: Box<dyn Read + Send> = if path == "-" {
+    let reader: Box<dyn Read + Send> = if path == Path::new("-") {
         command_line::explain_input("servers, one a line,");
         Box::new(std::io::stdin())
     } else {
@@ -180,7 +181,7 @@ pub(crate) fn from_file(
         Box::new(file)
     };
     let (sender, receiver) = mpsc::channel(1024);
-    let (path, output) = (path.to_owned(), output.clone());
+    let (path, output) = (path.display().to_string(), output.clone());
     std::thread::spawn(move || {
         let mut reader = BufReader::new(reader);
         for number in 1_u64.. {

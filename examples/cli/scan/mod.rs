@@ -4,6 +4,7 @@
 //! cargo run -p queryport-cli -- scan servers.txt                                    one IP:PORT per line, # comments
 //! cargo run -p queryport-cli -- scan --protocol ut2004 servers.txt                  for lines that name no protocol
 //! echo 'quake3 192.0.2.1:27960' | cargo run -p queryport-cli -- scan --json -
+//! cargo run -p queryport-cli -- scan unrealtournament HOST:7778 HOST                servers of one game
 //! cargo run -p queryport-cli -- scan openarena --json                               the servers of a game, from its list servers
 //! cargo run -p queryport-cli -- scan openarena --master HOST                        the same, from this list server only
 //! cargo run -p queryport-cli -- scan --master HOST --game Nexuiz --game-protocol 3  a game by its name on dpmaster
@@ -30,6 +31,7 @@ mod summary;
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -47,13 +49,14 @@ use queryport::model::Charset;
 use queryport::{Client, Error, Protocol, QueryOptions, ScanOptions, Timing};
 use shared::{command_line, json, masters, safe_text, target};
 use summary::Summary;
-use target::Target;
+use target::{Target, What};
 use tokio::sync::mpsc;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
     "scan openarena         the servers of a game",
     "scan servers.txt       the servers of a file",
+    "scan openarena HOST    these servers of a game",
     "scan openarena --json  one JSON object a line",
     "scan --rate 500 -      a list from standard input, slowly",
 ];
@@ -67,9 +70,14 @@ const EXIT_STATUS: &str = "Exit status: 0 a server answered, 1 none did or a lin
 #[command(name = "scan", bin_name = "queryport scan", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// A game, to get its servers from its list servers; or a file with one server per line:
-    /// `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input.
+    /// `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input. Before
+    /// servers, their game or protocol.
     #[arg(value_name = "GAME|FILE", required_unless_present = "master")]
-    list: Option<String>,
+    list: Option<PathBuf>,
+    /// Servers of this game or protocol, HOST or HOST:PORT, in place of a list. With a game, the
+    /// port that players connect to, or the query port.
+    #[arg(value_name = "SERVER", conflicts_with = "master", value_parser = target::server)]
+    servers: Vec<String>,
     /// The protocol of lines that name neither protocol nor game.
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
@@ -140,8 +148,8 @@ pub(crate) struct Arguments {
     /// Maximum number of queries in flight to one host; 0 for no limit. Loopback is not limited.
     #[arg(long, value_name = "COUNT", default_value_t = 8, allow_negative_numbers = true, value_parser = number(0..=u16::MAX))]
     per_host: u16,
-    /// Seconds to wait for an answer, retries included. A server that has begun to answer gets four
-    /// times as long.
+    /// The timeout of a query in seconds, retries included. A server that has begun to answer gets
+    /// four times as long.
     #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
     /// Number of retries.
@@ -219,6 +227,9 @@ fn options(arguments: &Arguments) -> ScanOptions {
 
 /// The game whose list servers are asked.
 fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error>> {
+    if !arguments.servers.is_empty() {
+        return Ok(None);
+    }
     let known = arguments.list.as_deref().and_then(game::named).copied();
     let game = match (known, &arguments.list) {
         _ if arguments.master.is_empty() => return Ok(known),
@@ -245,7 +256,11 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let game = game(arguments)?;
     let client = client(arguments, game.as_ref())?;
     let output = Shared::new();
-    let servers = servers(arguments, &client, game.as_ref(), &output)?;
+    let named = named(arguments)?;
+    let servers = match named {
+        Some(what) => named_servers(what, &arguments.servers),
+        None => servers(arguments, &client, game.as_ref(), &output)?,
+    };
     let filter = Filter {
         exclude: arguments.exclude.clone(),
         shard: arguments.shard,
@@ -257,7 +272,10 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let mut printer = Printer {
         form: form(arguments),
         has_failures: arguments.failures,
-        expected: game.filter(|_| arguments.list.is_some()),
+        expected: match named {
+            Some(What::Game(game)) => Some(*game),
+            _ => game.filter(|_| arguments.list.is_some()),
+        },
         is_same_game_only: arguments.same_game,
         output,
         under_way,
@@ -309,6 +327,27 @@ fn client(arguments: &Arguments, game: Option<&Game>) -> Result<Client, Error> {
     }
 }
 
+/// The game or protocol of the servers on the command line.
+fn named(arguments: &Arguments) -> Result<Option<What>, WrongArgument> {
+    let Some(name) = arguments.list.as_deref() else {
+        return Ok(None);
+    };
+    if arguments.servers.is_empty() {
+        return Ok(None);
+    }
+    let what = What::parse(&name.to_string_lossy()).map_err(WrongArgument)?;
+    Ok(Some(what))
+}
+
+fn named_servers(what: What, servers: &[String]) -> mpsc::Receiver<Target> {
+    let (sender, receiver) = mpsc::channel(servers.len().max(1));
+    for server in servers {
+        // The queue holds all of them.
+        let _ = sender.try_send((what, server.clone()));
+    }
+    receiver
+}
+
 /// The servers of a game, or of a file.
 fn servers(
     arguments: &Arguments,
@@ -331,9 +370,10 @@ fn servers(
 }
 
 /// A list that is neither a readable file nor a game.
-fn cannot_read(path: &str, error: &std::io::Error) -> Box<dyn std::error::Error> {
+fn cannot_read(path: &Path, error: &std::io::Error) -> Box<dyn std::error::Error> {
     let why = format!(
-        "{path}: {}{}",
+        "{}: {}{}",
+        path.display(),
         command_line::message(error),
         game::advice(path)
     );

@@ -65,13 +65,11 @@ impl Summary {
 
     pub(crate) fn text(&self, stats: &ScanStats, io: &ScanIo) -> String {
         let seconds = self.start.elapsed().as_secs_f64();
-        let rate = stats.started as f64 / seconds.max(1e-6);
+        // A server of a game can have been queried at two ports.
+        let asked = self.done() - self.not_asked;
+        let rate = asked as f64 / seconds.max(1e-6);
         let mut out = String::new();
-        let _ = writeln!(
-            out,
-            "{} asked in {seconds:.2} s, {rate:.0} a second",
-            stats.started
-        );
+        let _ = writeln!(out, "{asked} asked in {seconds:.2} s, {rate:.0} a second");
         let _ = writeln!(out, "  answered          {}", self.answered());
         for (what, count) in [
             ("incomplete", self.incomplete),

@@ -6,7 +6,7 @@ use queryport::games::Game;
 use queryport::model::Detailed;
 use queryport::{Player, Protocol, ServerStatus};
 use serde_json::{Map, Value};
-use shared::safe_text::fit;
+use shared::safe_text::{either, fit};
 
 use super::{Arguments, Served, WrongArgument, command_line, embedded};
 
@@ -80,7 +80,7 @@ fn named(protocol: Protocol, game: Option<&str>) -> Result<embedded::World, Stri
     Err(format!(
         "{protocol} has no game {:?} here: give {}",
         game.unwrap_or_default(),
-        words.join(" or ")
+        either(&words)
     ))
 }
 

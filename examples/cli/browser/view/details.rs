@@ -38,12 +38,17 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, a
     let height = usize::from(inner.height);
     let hidden = lines.len().saturating_sub(height);
     browser.scroll = browser.scroll.min(hidden);
-    (browser.screen.hidden_lines, browser.screen.detail_lines) = (hidden, height);
-    let on_screen: Vec<Line<'_>> = lines
-        .into_iter()
-        .skip(browser.scroll)
-        .take(height)
-        .collect();
+    // The last line on the screen counts those below.
+    let has_mark = browser.scroll < hidden && height > 1;
+    let shown = height - usize::from(has_mark);
+    let below = lines.len().saturating_sub(browser.scroll + shown);
+    (browser.screen.hidden_lines, browser.screen.detail_lines) = (hidden, shown);
+    let on_screen = lines.into_iter().skip(browser.scroll).take(shown);
+    let mark = has_mark.then(|| {
+        let text = format!("{below} more below");
+        Line::styled(fit(&text, inner.width.into()).into_owned(), DIM)
+    });
+    let on_screen: Vec<Line<'_>> = on_screen.chain(mark).collect();
     frame.render_widget(Paragraph::new(on_screen), inner);
 }
 
@@ -170,7 +175,8 @@ fn teams(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<Li
     if status.teams.is_empty() {
         return;
     }
-    lines.extend([Line::default(), Line::styled("teams", BOLD)]);
+    let heading = fit(" score    id  team", columns).into_owned();
+    lines.extend([Line::default(), Line::styled(heading, BOLD)]);
     for team in &status.teams {
         let score = team
             .score

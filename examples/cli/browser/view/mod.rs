@@ -293,6 +293,7 @@ fn keys(browser: &Browser) -> &'static [(&'static str, &'static str)] {
             ("1-8", "sort"),
             ("r", "refresh"),
             ("Space", "favourite"),
+            ("c", "copy"),
             ("e", "not empty"),
             ("v", "favourites"),
             ("a", "automatic refresh"),
