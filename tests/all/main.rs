@@ -26,4 +26,5 @@ mod quake3;
 mod serve;
 mod trace;
 mod transcripts;
+mod unusual;
 mod ut2004;

@@ -131,10 +131,13 @@ fn cyrillic_names_are_read_in_the_character_set_of_the_options() {
 
 #[test]
 fn every_cut_is_incomplete() {
-    for cut in cuts(HALO) {
-        let answer = decode([cut.to_vec()]);
-        assert!(answer.is_err() || !answer.unwrap().completeness().is_complete());
+    let mut read = 0;
+    for answer in cuts(HALO).filter_map(|cut| decode([cut]).ok()) {
+        assert!(!answer.completeness().is_complete());
+        assert_eq!(answer.to_status().completeness, answer.completeness());
+        read += 1;
     }
+    assert!(read > HALO.len() / 2, "{read} of {}", HALO.len());
 }
 
 /// A reply with a rule of this length.

@@ -131,8 +131,8 @@ async fn each_failure_of_a_list_server_has_its_error() {
         "{error}"
     );
     assert!(
-        started.elapsed() < Duration::from_secs(2),
-        "not longer than the timeout"
+        started.elapsed() < Duration::from_secs(25),
+        "the default is longer"
     );
 
     let closed = silent.local_addr().unwrap();

@@ -410,3 +410,28 @@ fn a_scan_can_be_shared() {
     is_shared::<Client>();
     is_shared::<Rcon>();
 }
+
+/// A list of names does not open a socket or a thread for each of them.
+#[test]
+fn no_more_than_32_names_of_a_scan_are_looked_up_at_once() {
+    const NAME: &str = "hosts::no_more_than_32_names_of_a_scan_are_looked_up_at_once";
+    if !in_namespace(NAME, "exec") {
+        return;
+    }
+    // A name server that is silent: no lookup ends within a second.
+    let _resolver = UdpSocket::bind("127.0.0.1:53").unwrap();
+    let taken = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counter = std::sync::Arc::clone(&taken);
+    let names = (0..100).map(move |host| {
+        counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        (Protocol::Quake3, format!("host{host}.test"))
+    });
+    runtime().block_on(async {
+        let mut scan = client()
+            .scan(names, queryport::ScanOptions::default())
+            .unwrap();
+        let first = tokio::time::timeout(Duration::from_millis(300), scan.next()).await;
+        assert!(first.is_err(), "a lookup has ended");
+    });
+    assert_eq!(taken.load(std::sync::atomic::Ordering::Relaxed), 32);
+}
