@@ -135,8 +135,8 @@ pub enum Dialect {
     /// Quake 3 servers that answer only `getinfo`, as the community's versions of later Call of
     /// Duty games do. It is sent for [`Detail::Full`] too, and an answer has no players.
     InfoOnly,
-    /// Quake 3's sibling Quake 2: Quake II, Kingpin, Alien Arena. The request is `status`, and the
-    /// reply quotes nothing from it.
+    /// Quake 3's sibling Quake 2: Quake II, Kingpin, Alien Arena, Quetoo. The request is `status`,
+    /// and the reply quotes nothing from it.
     Quake2,
     /// Quake 3's sibling QuakeWorld. The request is `status` with flags, which Quake 2's servers
     /// answer too. The reply is one or more datagrams without numbers.

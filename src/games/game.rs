@@ -269,7 +269,8 @@ pub enum MasterForm {
     Short,
     /// `getservers GAME NUMBER empty full` over UDP.
     Named,
-    /// [`Self::Short`], but the list has no end mark: it ends when no more datagrams arrive.
+    /// [`Self::Short`], but the list has no end mark: it ends when no more datagrams arrive. It may
+    /// be in the form of [`Self::Quake2`] (Quetoo).
     Unmarked,
     /// [`Self::Short`], but addresses are twelve hexadecimal digits (Elite Force).
     Hexadecimal,

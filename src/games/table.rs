@@ -686,6 +686,9 @@ pub(crate) static TABLE: &[Game] = &[
         marks: &[Exact("gamename", "baseq2"), Exact("gamedir", "baseq2"), Exact("game", "baseq2")],
         quirks: "a reply of a modification does not tell it from the games made from its source", certainty: Living,
         evidence: Captures, source: "node-gamedig; rust-gamedig; lookout-games; fte-team/fteqw net_master.c", ..QUAKE2 },
+    Game { id: "quetoo", engine: Some(&engines::QUETOO), name: "Quetoo", year: None, game_port: Some(1998), numbers: &[(2029, "")],
+        masters: &[unmarked("master.quetoo.org:1996")], certainty: Unverified,
+        evidence: Source, source: "jdolan/quetoo common.h, sv_main.c, master/main.c", ..QUAKE2 },
     // QuakeWorld.
     Game { id: "qtv", engine: Some(&engines::QTV), name: "QTV", game_port: Some(27599),
         quirks: "a proxy that shows games of QuakeWorld servers, in the lists of QuakeWorld", certainty: Certainty::Unknown,

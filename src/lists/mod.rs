@@ -2,7 +2,7 @@
 //!
 //! | list server | request | over | port | games |
 //! |---|---|---|---|---|
-//! | Quake 3 | [`Quake3List`] | UDP | 27950 | Quake 3's engines |
+//! | Quake 3 | [`Quake3List`] | UDP | 27950 | Quake 3's engines, Quetoo |
 //! | Quake 2 | [`Quake3List::quake2`] | UDP | 27900 | Quake II, Alien Arena, Kingpin |
 //! | QuakeWorld | [`Quake3List::quake_world`] | UDP | 27000 | QuakeWorld, its proxies |
 //! | GameSpy v1 | [`GameSpy1List`] | TCP | 28900 | Unreal, Unreal Tournament and games of that time |

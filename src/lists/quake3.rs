@@ -230,7 +230,7 @@ impl Quake3List {
         match self.form {
             Family::Quake2 => 27900,
             Family::QuakeWorld => 27000,
-            Family::Quake3 => 27950,
+            Family::Quake3 | Family::Quetoo => 27950,
         }
     }
 
@@ -309,8 +309,11 @@ impl Conversation for Quake3List {
             Ok(part) => part,
             Err(error) => return Verdict::Rejected(error),
         };
-        let is_requested = part.family == self.form && part.extended == self.extended;
-        if !is_requested {
+        // Quetoo's master answers `getservers` in the form of Quake 2 (jdolan/quetoo,
+        // src/master/main.c).
+        let is_like_quetoo = self.form == Family::Quake3 && part.family == Family::Quake2;
+        let has_form = part.family == self.form || is_like_quetoo;
+        if !has_form || part.extended != self.extended {
             let kind = ParseErrorKind::Unexpected("the list that was asked for");
             return Verdict::Rejected(ParseError::new(kind, 4));
         }

@@ -1,7 +1,7 @@
 //! The keys that have a meaning, and their values in one reply.
 
 /// Every key with a meaning in some protocol, in lower case.
-const NAMES: [&str; 183] = [
+const NAMES: [&str; 189] = [
     "*gamedir",
     "*version",
     "active_mods",
@@ -53,6 +53,8 @@ const NAMES: [&str; 183] = [
     "fs_game",
     "g_blueteam",
     "g_forcepowerdisable",
+    "g_gameplay",
+    "g_gameplay_mode",
     "g_gametype",
     "g_gametypestring",
     "g_humanplayers",
@@ -71,6 +73,7 @@ const NAMES: [&str; 183] = [
     "game",
     "game password",
     "game_id",
+    "game_name",
     "gameclass",
     "gamedir",
     "gameid",
@@ -165,10 +168,13 @@ const NAMES: [&str; 183] = [
     "sv_gametypename",
     "sv_gametypenetname",
     "sv_hostname",
+    "sv_map",
+    "sv_max_clients",
     "sv_maxclients",
     "sv_mm_enable",
     "sv_nxac",
     "sv_privateclients",
+    "sv_protocol",
     "sv_punkbuster",
     "sv_pure",
     "swatscore",

@@ -219,7 +219,7 @@ impl Answer {
 
     /// The server's count of players.
     fn counted_players(&self) -> Option<usize> {
-        // No key of Quake 2 and QuakeWorld counts the players.
+        // No key of the siblings counts the players.
         if self.family() != Family::Quake3 {
             return None;
         }

@@ -20,7 +20,8 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
 ///
-/// In [`Dialect::Quake2`] and [`Dialect::QuakeWorld`] the request is `status` for every [`Detail`], and the replies of both families are read.
+/// In [`Dialect::Quake2`] and [`Dialect::QuakeWorld`] the request is `status` for every [`Detail`],
+/// and the replies of Quake 2, QuakeWorld and Quetoo are read.
 ///
 /// ```
 /// use queryport::quake3::StatusQuery;
@@ -95,14 +96,14 @@ impl StatusQuery {
         (!has_none).then_some(&self.challenge)
     }
 
-    /// The verdict on a datagram of Quake 2 or QuakeWorld. Both answer `status`, so either form is
-    /// accepted in every dialect.
+    /// The verdict on a datagram of Quake 2, QuakeWorld or Quetoo. All answer `status`, so each form
+    /// is accepted in every dialect.
     fn accept_sibling(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         let datagram = Bytes::copy_from_slice(datagram);
         match self.parts.add(&datagram, &self.options.limits) {
             Added::Part => self.accept_parts(),
             Added::Refused(error) => Verdict::Rejected(error),
-            Added::OtherMessage => self.accept_quake2(datagram),
+            Added::OtherMessage => self.accept_single(datagram),
         }
     }
 
@@ -126,12 +127,12 @@ impl StatusQuery {
     }
 
     /// The verdict on a datagram that is not of QuakeWorld.
-    fn accept_quake2(&self, datagram: Bytes) -> Verdict<Answer> {
+    fn accept_single(&self, datagram: Bytes) -> Verdict<Answer> {
         match Answer::read(datagram, &self.options.limits) {
-            Ok(answer) if answer.family() == Family::Quake2 => {
-                Verdict::Done(self.with_charset(answer))
+            Ok(answer) if answer.family() == Family::Quake3 => {
+                Verdict::Rejected(unexpected("print, n or status"))
             }
-            Ok(_) => Verdict::Rejected(unexpected("print or n")),
+            Ok(answer) => Verdict::Done(self.with_charset(answer)),
             Err(error) => Verdict::Rejected(error),
         }
     }
@@ -229,7 +230,7 @@ impl StatusQuery {
     }
 }
 
-/// Whether servers of this dialect answer `status` in the forms of Quake 2 and QuakeWorld.
+/// Whether servers of this dialect answer `status` in the forms of Quake 2, QuakeWorld and Quetoo.
 const fn is_sibling(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::Quake2 | Dialect::QuakeWorld)
 }

@@ -162,9 +162,9 @@ pub(crate) enum Names {
     GameAndModification,
     /// The same, but `game` is always the folder of the modification.
     GameAndFolder,
-    /// The game has this name. `gamename` has it in an `infoResponse`; in a status, that key names
-    /// the game module, which is the modification.
-    GameModule(&'static str),
+    /// The game has this name. In a status, the key names the game module, which is the
+    /// modification; in an `infoResponse`, it may name the game.
+    GameModule { game: &'static str, module: Key },
     /// The modification only, in these keys.
     Modification(&'static [Key]),
 }
@@ -207,7 +207,7 @@ impl Engine {
     pub(crate) fn of_reply(family: Family, known: &Known<'_>) -> &'static Self {
         let fitting = match family {
             Family::Quake3 => first_fitting(ALL.iter(), known),
-            Family::Quake2 | Family::QuakeWorld => {
+            Family::Quake2 | Family::QuakeWorld | Family::Quetoo => {
                 let engines = SIBLINGS.iter().filter(|engine| engine.family == family);
                 first_fitting(engines, known)
             }
@@ -221,6 +221,7 @@ impl Engine {
             Family::Quake3 => &DEFAULT,
             Family::Quake2 => &QUAKE2,
             Family::QuakeWorld => &QUAKE_WORLD,
+            Family::Quetoo => &QUETOO,
         }
     }
 
@@ -537,10 +538,11 @@ pub(crate) static ALL: [Engine; 43] = [
 
 /// Quake 2, QuakeWorld and the games made from them. The form of a reply identifies the family, its
 /// keys the engine.
-pub(crate) static SIBLINGS: [Engine; 7] = [
+pub(crate) static SIBLINGS: [Engine; 8] = [
     ALIEN_ARENA,
     KINGPIN,
     QUAKE2,
+    QUETOO,
     QTV,
     QWFWD,
     FTE_QUAKE_WORLD,
@@ -595,6 +597,37 @@ pub(crate) const ALIEN_ARENA: Engine = Engine {
         piece: QUAKE3_LINE,
     },
     ..QUAKE2
+};
+
+/// Quetoo. Servers remove colour codes from all texts. The limits of points and time in its keys do
+/// not count where a map has its own, so they stay rules.
+/// (jdolan/quetoo src/server/sv_main.c, src/common/cvar.c, src/game/common/g_main.c, g_entity.c).
+pub(crate) const QUETOO: Engine = Engine {
+    row: Row {
+        name: "Quetoo",
+        signatures: &[all(&[has("sv_map"), has("sv_max_clients")])],
+        base: &["default"],
+        style: style(Colours::None),
+        own: entries(&[
+            key("sv_hostname", Field::Name),
+            key("sv_map", Field::Map),
+            key("version", Field::Version),
+            key("sv_protocol", Field::ProtocolVersion),
+            key("g_gameplay_mode", MATCH_WORDS),
+            key("g_gameplay", MATCH_WORDS),
+            key("sv_max_clients", Field::MaxPlayers),
+        ]),
+        usual: &[],
+        ..DEFAULT.row
+    },
+    game: Some("quetoo"),
+    family: Family::Quetoo,
+    limits: TextLimits::NONE,
+    names: Names::GameModule {
+        game: "Quetoo",
+        module: Key::new("game_name"),
+    },
+    ..DEFAULT
 };
 
 /// QuakeWorld: MVDSV and id's own server. A ping of 9999 is none (`SV_CalcPing`).
@@ -900,7 +933,10 @@ pub(crate) const ENEMY_TERRITORY: Engine = Engine {
     },
     game: Some("wet"),
     limits: TextLimits::NONE,
-    names: Names::GameModule("et"),
+    names: Names::GameModule {
+        game: "et",
+        module: Key::new("gamename"),
+    },
     spectators: SpectatorMark::Team(3),
     matches: ENEMY_TERRITORY_MATCHES,
     ..DEFAULT
@@ -1804,6 +1840,11 @@ mod tests {
             Family::Quake2,
             "Alien Arena",
             r"\mapname\dm-x\maxclients\8\g_teamgame\0\version\7.71",
+        ),
+        (
+            Family::Quetoo,
+            "Quetoo",
+            r"\sv_hostname\x\sv_map\edge\sv_max_clients\8\sv_protocol\2029",
         ),
         (
             Family::QuakeWorld,

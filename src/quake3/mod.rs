@@ -39,7 +39,7 @@
 //!  …       0A player lines      statusResponse only, each ended by 0A
 //! ```
 //!
-//! # Quake 2 and QuakeWorld
+//! # Quake 2, QuakeWorld and Quetoo
 //! The servers of these siblings of Quake 3 answer `status`, in
 //! [`Dialect::Quake2`](crate::Dialect::Quake2) and
 //! [`Dialect::QuakeWorld`](crate::Dialect::QuakeWorld).
@@ -48,6 +48,7 @@
 //!  request          FF FF FF FF "status" 0A                 QuakeWorld: flags before 0A
 //!  reply            FF FF FF FF "print" 0A \key\value… 0A { line 0A }
 //!  of QuakeWorld    FF FF FF FF "n" \key\value… 0A { line 0A } 00
+//!  of Quetoo        FF FF FF FF "status" 0A \key\value… 0A { \key\value… 0A }
 //! ```
 //!
 //! - The server side also answers `info`, with which clients of Quake 2 search for servers, and `k`,
@@ -72,6 +73,8 @@
 //!   with the key `qtv`.
 //! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). A reply of
 //!   Quake 2 names the game only without a modification.
+//! - Quetoo answers in either dialect. Its player lines have the keys `score`, `ping` and `name`, and
+//!   those of bots `ai` (jdolan/quetoo, src/server/sv_main.c). The server side does not write them.
 //! - QTV and qwfwd are in the lists of QuakeWorld: the key `*version` tells them apart.
 //!
 //! # Traps
@@ -114,19 +117,19 @@
 //! | field | keys | servers and sources |
 //! |---|---|---|
 //! | `name` | `sv_hostname`, `hostname` | status; info, DarkPlaces |
-//! | `map` | `mapname`, `map` | all; QuakeWorld |
+//! | `map` | `mapname`, `map`, `sv_map` | all; QuakeWorld; Quetoo |
 //! | `game` | `com_gamename`, `gamename`, `game` except in Call of Duty; the game's own folder in the keys of `mod_name` | ioquake3's status; all; id's info, whose `game` is the folder; Quake 2 and QuakeWorld |
-//! | `mod_name` | `gamename` next to `com_gamename`; `modname`; `fs_game`; `game` next to `gamename`; `gamename`, `game` or `gamedir` of Quake 2; `*gamedir` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy; Quake 2; QuakeWorld. A game's own folder (`baseq3`, `data`…) is not a modification |
-//! | `game_type` | `mode`, `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | QuakeWorld (KTX); Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
+//! | `mod_name` | `gamename` next to `com_gamename`; `modname`; `fs_game`; `game` next to `gamename`; `gamename`, `game` or `gamedir` of Quake 2; `*gamedir`; `game_name` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy; Quake 2; QuakeWorld; Quetoo. A game's own folder (`baseq3`, `data`…) is not a modification |
+//! | `game_type` | `mode`, `g_gameplay_mode`, `g_gameplay`, `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | QuakeWorld (KTX); Quetoo; Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
 //! | `version` | `version`, `shortversion`, `gameversion`, `gamever`, `*version` | all; Call of Duty; DarkPlaces; OpenMoHAA; QuakeWorld |
-//! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
+//! | `protocol_version` | `protocol`, `com_protocol`, `sv_protocol` of Quetoo: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
 //! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x. Without the key, an `infoResponse` of Urban Terror or Call of Duty 2, a `statusResponse` of CoD4x, and any reply of FTE or QuakeWorld is of a server without a password |
 //! | `dedicated` | `dedicated` | BOIII, H1-Mod, iw7-mod (their getInfo) |
 //! | `anti_cheat` | `sv_punkbuster`, `punkbuster`, `pb`, `sv_NxAC`: whether any is on | captures of Quake III, Call of Duty and Enemy Territory; etlegacy, src/client/cl_main.c |
 //! | `player_count` | `clients`, else the player lines; `clients` + `bots` in infos of IW4x and Unvanquished, which count people | iw4x-client, src/Components/Modules/Party.cpp; Daemon, src/engine/server/sv_main.cpp. Infos of id's, ioquake3's and Quake3e's servers leave clients in private slots out; Call of Duty's without the key are of an empty server. IW4x's status lists no bots; IW6x, S1x, iw7-mod and BOIII count bots in `clients` (their getInfo) |
 //! | `bot_count` | `bots`; `omnibot_playing`, if not negative; the count less `g_humanplayers` or `humans` | DarkPlaces, Warsow (which leaves out 0), Urban Terror, IW4x (spectators included), Unvanquished; Enemy Territory (etlegacy, src/game/g_etbot_interface.cpp); ioquake3, Quake3e, OpenJK; ET: Legacy |
-//! | `Player::bot` | a ping of 0, next to the keys `bots` and `gameversion` | DarkPlaces only (netconn.c): elsewhere it proves nothing |
-//! | `max_players` | `sv_maxclients`, `maxclients`; in an info with `sv_privateclients` the sum | all; Quake 2 and QuakeWorld; a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c); only ET: Legacy's info has their number |
+//! | `Player::bot` | a ping of 0, next to the keys `bots` and `gameversion`; `ai` | DarkPlaces only (netconn.c): elsewhere it proves nothing; Quetoo |
+//! | `max_players` | `sv_maxclients`, `maxclients`, `sv_max_clients`; in an info with `sv_privateclients` the sum | all; Quake 2 and QuakeWorld; Quetoo; a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c); only ET: Legacy's info has their number |
 //! | `private_slots` | `sv_privateClients` | status; ET: Legacy's info |
 //! | `time_limit` | `timelimit`, minutes; the second time of `g_match_time` | id's family, Soldier of Fortune II; Warsow (source/server/game/g_frame.cpp), which writes no second time without a limit |
 //! | `time_left` | the difference of the times in `g_match_time`, except in overtime | Warsow |
@@ -152,8 +155,8 @@
 //! The engine is recognised by its keys. It determines the colour codes
 //! ([`Colours`](crate::model::Colours)), the meaning of `clients` and `sv_maxclients` in an
 //! `infoResponse`, and the numbers of `g_gametype`. The table in `src/quake3/engines.rs` has a row
-//! for each, with its sources. Quake 2, QuakeWorld and their games have neither the key `clients`
-//! nor an `infoResponse`.
+//! for each, with its sources. Quake 2, QuakeWorld, Quetoo and their games have neither the key
+//! `clients` nor an `infoResponse`.
 //!
 //! # Reading a datagram
 //! ```

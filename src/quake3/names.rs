@@ -27,7 +27,7 @@ impl<'a> GameNames<'a> {
                 let game_keys = [COM_GAMENAME, GAMENAME];
                 Self::two_names(known, engine, &game_keys)
             }
-            Names::GameModule(game) => Self::module_of(known, engine, game),
+            Names::GameModule { game, module } => Self::module_of(known, engine, game, *module),
             Names::Modification(keys) => Self::only_name(known, engine, keys),
         }
     }
@@ -49,10 +49,10 @@ impl<'a> GameNames<'a> {
         }
     }
 
-    /// `gamename` is the name of the game in one reply, and that of its module in another.
-    fn module_of(known: &Known<'a>, engine: &Engine, game: &'static str) -> Self {
+    /// The key is the name of the game in one reply, and that of its module in another.
+    fn module_of(known: &Known<'a>, engine: &Engine, game: &'static str, key: Key) -> Self {
         let is_other = |name: &&[u8]| !name.eq_ignore_ascii_case(game.as_bytes());
-        let module = first_name(known, &[GAMENAME]).filter(is_other);
+        let module = first_name(known, &[key]).filter(is_other);
         let modification = module.or_else(|| first_name(known, &[MODNAME, FS_GAME, GAME]));
         Self {
             game: Some(game.as_bytes()),

@@ -5,14 +5,13 @@ use super::engines::{BOT_SLOTS, Engine, SpectatorMark};
 #[cfg(feature = "serve")]
 use super::values::{quake_text, value_of};
 use super::wire::player::PlayerLine;
-use super::wire::siblings::{Family, Quake2Line, QuakeWorldLine, stream_pair};
+use super::wire::siblings::{Family, Quake2Line, QuakeWorldLine, QuetooLine, stream_pair};
 #[cfg(feature = "serve")]
 use super::wire::siblings::{SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX, Wanted};
 use crate::meaning::{Key, Reader};
 use crate::model::{
     Colours, Completeness, ExtrasBuilder, Player, RulesBuilder, Style, Text, listed_bots,
 };
-#[cfg(feature = "serve")]
 use crate::text::number;
 
 /// The further fields of a player, in [`Player::extra`].
@@ -91,7 +90,7 @@ impl Lines {
     }
 
     /// The number of players in QuakeWorld, where spectators have slots of their own, and of the
-    /// bots among them. Only lines of QuakeWorld mark bots.
+    /// bots among them. Only lines of QuakeWorld and Quetoo mark bots.
     pub(super) fn counts_without_spectators(&self) -> (Option<u32>, Option<u32>) {
         let is_playing = |player: &&Player| player.spectator != Some(true);
         let playing: Vec<&Player> = self.players.iter().filter(is_playing).collect();
@@ -133,6 +132,10 @@ impl<'a> PlayerReader<'a> {
             Family::QuakeWorld => {
                 let fields = QuakeWorldLine::parse(line)?;
                 Some(self.quake_world_player(line, &fields))
+            }
+            Family::Quetoo => {
+                let fields = QuetooLine::parse(line)?;
+                Some(self.quetoo_player(line, &fields))
             }
         }
     }
@@ -217,6 +220,19 @@ impl<'a> PlayerReader<'a> {
             // The number in place of the score only marks a spectator.
             player.score = None;
         }
+        player
+    }
+
+    fn quetoo_player(&mut self, line: &'a [u8], fields: &QuetooLine<'a>) -> Player {
+        let is_usual = |key: &[u8]| matches!(key, b"score" | b"ping" | b"name");
+        for (key, value) in fields.pairs.iter().filter(|(key, _)| !is_usual(key)) {
+            self.extras.push(key, value);
+        }
+        let line = PlayerLine::of_quetoo(line, fields);
+        let mut player = self.common_player(&line, fields.name, line.ping());
+        // Only lines of bots have the key.
+        let ai = fields.pairs.get("ai").unwrap_or(b"0");
+        player.bot = number::integer(ai).map(|ai| ai != 0);
         player
     }
 

@@ -96,7 +96,8 @@ impl<'a> Reply<'a> {
 
     /// The numbers of players and of bots.
     fn counts(&self, lines: &Lines) -> (Option<u32>, Option<u32>) {
-        if self.answer.family() == Family::QuakeWorld {
+        let marks_bots = matches!(self.answer.family(), Family::QuakeWorld | Family::Quetoo);
+        if marks_bots {
             let (players, marked_bots) = lines.counts_without_spectators();
             return (players, self.bot_count(players).or(marked_bots));
         }

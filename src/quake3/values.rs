@@ -19,7 +19,7 @@ pub(super) fn is_written_as(text: &Text, value: &[u8]) -> bool {
 /// A text as infostrings and player lines of this form can carry it.
 pub(super) fn value_of(family: Family, text: TextRef<'_>) -> Cow<'_, [u8]> {
     match family {
-        Family::Quake3 => match text.encoded(Charset::Utf8OrWindows1252) {
+        Family::Quake3 | Family::Quetoo => match text.encoded(Charset::Utf8OrWindows1252) {
             Cow::Borrowed(text) => sanitise(text),
             Cow::Owned(text) => sanitise(&text).into_owned().into(),
         },

@@ -14,6 +14,7 @@ pub fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
         json!(match answer.family() {
             Family::Quake2 => "print",
             Family::QuakeWorld => "n",
+            Family::Quetoo => "status",
             _ if is_status => "statusResponse",
             _ => "infoResponse",
         }),
@@ -36,6 +37,9 @@ pub fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
             }
         }
         row.insert("name".to_owned(), text(player.name()));
+        if let Some(ai) = player.pairs().and_then(|pairs| pairs.get("ai")) {
+            row.insert("ai".to_owned(), text(ai));
+        }
         if let Some(address) = player.address() {
             row.insert("address".to_owned(), text(address));
         }

@@ -3,7 +3,8 @@
 use nom::Parser;
 use nom::combinator::fail;
 
-use super::siblings::{Family, Quake2Line, QuakeWorldLine, stream_pair};
+use super::infostring::InfoString;
+use super::siblings::{Family, Quake2Line, QuakeWorldLine, QuetooLine, stream_pair};
 use crate::grammar::Parsed;
 use crate::text::{each, number, short_until, take_up_to};
 
@@ -19,6 +20,7 @@ use crate::text::{each, number, short_until, take_up_to};
 /// | Quake 2, Kingpin | `score ping "name"`, in [`Family::Quake2`] |
 /// | Alien Arena | `score ping "name" "127.0.0.1" team`, in [`Family::Quake2`] |
 /// | QuakeWorld | see [`QuakeWorldLine`], in [`Family::QuakeWorld`] |
+/// | Quetoo | `\score\5\ping\40\name\Ann`, of a bot also `\ai\1`, in [`Family::Quetoo`] |
 ///
 /// ```
 /// use queryport::quake3::PlayerLine;
@@ -56,6 +58,7 @@ impl<'a> PlayerLine<'a> {
             Family::Quake3 => Self::parse(line),
             Family::Quake2 => Some(Self::of_quake2(line, &Quake2Line::parse(line)?)),
             Family::QuakeWorld => Some(Self::of_quake_world(line, &QuakeWorldLine::parse(line)?)),
+            Family::Quetoo => Some(Self::of_quetoo(line, &QuetooLine::parse(line)?)),
         }
     }
 
@@ -64,7 +67,7 @@ impl<'a> PlayerLine<'a> {
     pub(crate) fn is_one(family: Family, line: &'a [u8]) -> bool {
         match family {
             Family::Quake3 => quoted_parts(line).is_ok(),
-            Family::Quake2 | Family::QuakeWorld => Self::parse_in(family, line).is_some(),
+            _ => Self::parse_in(family, line).is_some(),
         }
     }
 
@@ -113,6 +116,23 @@ impl<'a> PlayerLine<'a> {
             team: fields.team,
             name: fields.name,
         }
+    }
+
+    /// A line of Quetoo with these fields.
+    pub(crate) fn of_quetoo(line: &'a [u8], fields: &QuetooLine<'a>) -> Self {
+        Self {
+            family: Family::Quetoo,
+            line,
+            score: fields.pairs.get("score"),
+            ping: fields.pairs.get("ping"),
+            team: None,
+            name: fields.name,
+        }
+    }
+
+    /// The pairs of a Quetoo line; `None` in other forms.
+    pub fn pairs(self) -> Option<InfoString<'a>> {
+        (self.family == Family::Quetoo).then_some(InfoString::new(self.line))
     }
 
     /// Reads the further fields of a QuakeWorld line; `None` in other forms.

@@ -390,7 +390,7 @@ fn heartbeat_pairs(input: &[u8]) -> Parsed<'_, Command<'_>> {
         .parse(input)
 }
 
-/// `status = LF &"\" *OCTET`: what follows the word of Quake 2's heartbeat.
+/// `status = LF &"\" *OCTET`: it follows the word of Quake 2's heartbeat and of Quetoo's reply.
 fn status(input: &[u8]) -> Parsed<'_, &[u8]> {
     preceded((tag("\n"), peek(tag("\\"))), rest).parse(input)
 }
@@ -433,6 +433,10 @@ impl<'a> Command<'a> {
             b"getinfo" => Self::GetInfo {
                 challenge: next_word(&mut line),
             },
+            // Quetoo's reply begins like this.
+            b"status" if status(line).is_ok() => {
+                return Err(line::unexpected(text, "a request"));
+            }
             b"status" => Self::Status {
                 flags: next_word(&mut line),
             },

@@ -78,7 +78,8 @@ impl<'a> Response<'a> {
         let before_info = expect(no_infostring, |input| begin(family, input));
         let (body, has_quote) = grammar::read(before_info, after_word, offset_of(after_word))?;
         let info_start = offset_of(body);
-        let (after_info, info) = grammar::read(infostring, body, info_start)?;
+        let (after_info, info) =
+            grammar::read(|input| infostring(family, input), body, info_start)?;
         let info_closed = !after_info.is_empty();
         let framing = Framing {
             family,
@@ -119,6 +120,15 @@ impl<'a> Response<'a> {
             return Err(ParseError::limit(
                 "players",
                 max_players,
+                self.layout.players_start,
+            ));
+        }
+        let has_many_pairs = |pairs: InfoString<'_>| pairs.iter().nth(max_rules).is_some();
+        let mut pairs = self.players().filter_map(PlayerLine::pairs);
+        if self.layout.family == Family::Quetoo && pairs.any(has_many_pairs) {
+            return Err(ParseError::limit(
+                "values of a player",
+                max_rules,
                 self.layout.players_start,
             ));
         }
@@ -269,7 +279,13 @@ impl<'a> Response<'a> {
 
     /// The lines after the infostring, including those that are not players.
     pub(crate) fn text_lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        each(self.player_text(), player::line)
+        let text = self.player_text();
+        let length = match self.layout.family {
+            // Only the line feed ends a name of Quetoo: a cut name looks like a shorter one.
+            Family::Quetoo => memchr::memrchr(b'\n', text).map_or(0, |at| at.saturating_add(1)),
+            _ => text.len(),
+        };
+        each(text.get(..length).unwrap_or_default(), player::line)
     }
 
     /// Whether a line feed ends the last player line, if there is one.
@@ -307,6 +323,7 @@ pub(crate) fn put_head(word: Word, fifth_byte: Option<u8>, out: &mut impl BufMut
         Family::Quake3 => command_word(word.detail),
         Family::Quake2 => "print",
         Family::QuakeWorld => "n",
+        Family::Quetoo => "status",
     };
     line::put(fifth_byte, text.as_bytes(), out);
     if word.family != Family::QuakeWorld {
@@ -322,9 +339,10 @@ pub(crate) const fn command_word(detail: Detail) -> &'static str {
     }
 }
 
-/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &text-lines ) / ( %s"n" &"\" )`.
-/// qstat reads the third one as well; the last ones are Quake 2's and QuakeWorld's
-/// (id-Software/Quake-2, server/sv_main.c; id-Software/Quake, QW/server/sv_main.c).
+/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &text-lines ) / ( %s"n" &"\" ) / ( %s"status" &( LF "\" ) )`.
+/// qstat reads the third one as well; the last ones are Quake 2's, QuakeWorld's and Quetoo's
+/// (id-Software/Quake-2, server/sv_main.c; id-Software/Quake, QW/server/sv_main.c; jdolan/quetoo,
+/// src/server/sv_main.c).
 fn word(text: &[u8]) -> Parsed<'_, Word> {
     let info = alt((
         tag_no_case(command_word(Detail::Short)),
@@ -340,6 +358,7 @@ fn word(text: &[u8]) -> Parsed<'_, Word> {
     };
     let quake2 = terminated(tag("print"), peek(text_lines));
     let quake_world = terminated(tag("n"), peek(tag("\\")));
+    let quetoo = terminated(tag("status"), peek(tag("\n\\")));
     alt((
         value(
             full(Family::Quake3),
@@ -348,6 +367,7 @@ fn word(text: &[u8]) -> Parsed<'_, Word> {
         value(short, info),
         value(full(Family::Quake2), quake2),
         value(full(Family::QuakeWorld), quake_world),
+        value(full(Family::Quetoo), quetoo),
     ))
     .parse(text)
 }
@@ -421,9 +441,12 @@ fn begin(family: Family, input: &[u8]) -> Parsed<'_, bool> {
 
 /// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may
 /// hold line feeds, each followed by a space, and more pairs may follow (captured: `fs_manifest` of
-/// Quake III servers with many paks).
-fn infostring(text: &[u8]) -> Parsed<'_, &[u8]> {
-    let (mut after_info, _) = until::<b'\n'>(text)?;
+/// Quake III servers with many paks). In Quetoo, whose player lines are pairs too, it is one line.
+fn infostring(family: Family, text: &[u8]) -> Parsed<'_, &[u8]> {
+    let (mut after_info, line) = until::<b'\n'>(text)?;
+    if family == Family::Quetoo {
+        return Ok((after_info, line));
+    }
     let mut after_line = after_info;
     while let Ok((rest, has_text)) = value_line(after_line) {
         after_line = rest;

@@ -1,13 +1,14 @@
-//! Quake 2 and QuakeWorld, the siblings of Quake 3: their player lines and other differences from
-//! Quake 3's packets.
+//! Quake 2, QuakeWorld and Quetoo, the siblings of Quake 3: their player lines and other differences
+//! from Quake 3's packets.
 
 use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take, take_till, take_till1, take_while};
-use nom::combinator::{eof, opt, recognize};
-use nom::multi::many0_count;
+use nom::combinator::{all_consuming, eof, map_opt, opt, recognize};
+use nom::multi::{many0_count, many1_count};
 use nom::sequence::{delimited, preceded, terminated};
 
+use super::infostring::InfoString;
 use crate::grammar::{GrammarError, Parsed};
 use crate::text::number;
 
@@ -33,6 +34,9 @@ pub enum Family {
     Quake2,
     /// `n` and an infostring: the reply to `status` in QuakeWorld. NUL ends each of its datagrams.
     QuakeWorld,
+    /// `status`, a line feed and an infostring: the reply to `status` in Quetoo since June 2026. Its
+    /// player lines are infostrings too (jdolan/quetoo, src/server/sv_main.c).
+    Quetoo,
 }
 
 /// The length that a status of Quake 2 does not reach, in bytes: a line that would reach it is left
@@ -267,6 +271,38 @@ fn stream(line: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     terminated((tag(STREAM), preceded(tag(" "), fields)), tail).parse(line)
 }
 
+/// A player line of Quetoo: an infostring with a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct QuetooLine<'a> {
+    pub(crate) pairs: InfoString<'a>,
+    pub(crate) name: &'a [u8],
+}
+
+impl<'a> QuetooLine<'a> {
+    /// Reads a line without its line feed; `None` for any other line.
+    pub(crate) fn parse(line: &'a [u8]) -> Option<Self> {
+        quetoo_line(line).ok().map(|(_, line)| line)
+    }
+}
+
+/// `quetoo-line = 1*( "\" token "\" token )`, with the key `name`. Servers write `score`, `ping` and
+/// `name`, and `ai` for bots (jdolan/quetoo, src/server/sv_main.c, `Sv_StatusString`).
+fn quetoo_line(line: &[u8]) -> Parsed<'_, QuetooLine<'_>> {
+    let pair = (tag("\\"), token, tag("\\"), token);
+    let pairs = all_consuming(recognize(many1_count(pair)));
+    let with_name = |line| {
+        let pairs = InfoString::new(line);
+        let name = pairs.get("name")?;
+        Some(QuetooLine { pairs, name })
+    };
+    map_opt(pairs, with_name).parse(line)
+}
+
+/// `token = *( %x00-5B / %x5D-FF )`
+fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
+    take_till(|byte| byte == b'\\').parse(input)
+}
+
 /// `word = 1*( %x21 / %x23-5B / %x5D-FF )`: a number, or `S`. A backslash before the name makes a
 /// line a pair of the infostring, as in Quake 3.
 fn word(input: &[u8]) -> Parsed<'_, &[u8]> {
@@ -357,6 +393,25 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    /// Of the format strings in `Sv_StatusString` of Quetoo.
+    #[test]
+    fn lines_of_quetoo() {
+        let line = br"\score\-2\ping\40\name\A n\ai\1";
+        let full = QuetooLine::parse(line).unwrap();
+        assert_eq!(full.name, b"A n");
+        let pairs: Vec<_> = full.pairs.iter().collect();
+        assert_eq!(pairs[0], (&b"score"[..], &b"-2"[..]));
+        assert_eq!((pairs.len(), pairs[3].1), (4, &b"1"[..]));
+        let after_name = line.len() - br"A n\ai\1".len();
+        for cut in 0..line.len() {
+            // A cut value is a shorter value.
+            let is_value = !(after_name + 4..after_name + 7).contains(&cut);
+            let reads = QuetooLine::parse(line.get(..cut).unwrap()).is_some();
+            assert_eq!(reads, cut >= after_name && is_value, "cut at {cut}");
+        }
+        assert_eq!(QuetooLine::parse(br"score\5\name\Ann"), None);
     }
 
     /// Of the format strings of MVDSV's `QTV_Streams_List`.

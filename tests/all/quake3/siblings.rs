@@ -1,11 +1,12 @@
-//! Quake 2, Alien Arena and QuakeWorld. The vectors are built by hand from the format
+//! Quake 2, Alien Arena, QuakeWorld and Quetoo. The vectors are built by hand from the format
 //! strings of the servers (id-Software/Quake-2 server/sv_main.c, alienarena/alienarena
-//! source/server/sv_main.c, QW-Group/mvdsv src/sv_main.c).
+//! source/server/sv_main.c, QW-Group/mvdsv src/sv_main.c, jdolan/quetoo src/server/sv_main.c).
 
 use std::time::Instant;
 
 use bytes::Bytes;
 use queryport::games::Game;
+use queryport::lists::ListRequest;
 use queryport::quake3::{self, Answer, Command, Family, Request, Response, StatusQuery};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
@@ -21,6 +22,9 @@ const QUAKE2: &[u8] = b"\xff\xff\xff\xffprint\n\\hostname\\\xd3rv\\mapname\\q2dm
 const ALIEN_ARENA: &[u8] = b"\xff\xff\xff\xffprint\n\\hostname\\Arena\\mapname\\dm-deathray\
     \\maxclients\\16\\g_teamgame\\1\\protocol\\34\n7 0 \"^1Cyborg\" \"127.0.0.1\" 1\n\
     9 40 \"Bea\" \"127.0.0.1\" 2\n";
+const QUETOO: &[u8] = b"\xff\xff\xff\xffstatus\n\\g_gameplay\\default\\g_gameplay_mode\\team_arena\
+    \\game_name\\ctf\\sv_hostname\\Edge \\sv_map\\edge\\sv_max_clients\\8\\sv_protocol\\2029\
+    \\version\\1.1.0\n\\score\\-2\\ping\\40\\name\\Ann \"A\"\n\\score\\7\\ping\\0\\name\\Bob\\ai\\1\n";
 const QUAKE_WORLD: &[u8] =
     b"\xff\xff\xff\xffn\\maxclients\\4\\map\\dm3\\hostname\\Srv\\needpass\\1\
     \\*version\\MVDSV 0.36\\*gamedir\\ktx\\mode\\1on1\\timelimit\\10\n\
@@ -99,6 +103,88 @@ fn alien_arena_quotes_an_address_after_the_name() {
         players[1].extra.get("address").unwrap().plain(),
         "127.0.0.1"
     );
+}
+
+#[test]
+fn a_status_of_quetoo_is_read() {
+    let Verdict::Done(answer) = query(Dialect::Quake2).receive(QUETOO) else {
+        panic!()
+    };
+    assert_eq!(answer.family(), Family::Quetoo);
+    assert!(answer.completeness().is_complete());
+    let status = answer.to_status();
+    assert_eq!(Game::of(&status, Protocol::Quake3).unwrap().id, "quetoo");
+    assert_eq!(
+        (plain(&status.name), plain(&status.map)),
+        ("Edge ".into(), "edge".into())
+    );
+    assert_eq!(
+        (plain(&status.game), plain(&status.mod_name)),
+        ("Quetoo".into(), "ctf".into())
+    );
+    assert_eq!(
+        (plain(&status.game_type), plain(&status.version)),
+        ("team_arena".into(), "1.1.0".into())
+    );
+    assert_eq!(status.protocol_version, Some(2029));
+    let counts = (status.player_count, status.bot_count, status.max_players);
+    assert_eq!(counts, (Some(2), Some(1), Some(8)));
+    let [ann, bob] = &status.players[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (ann.name.plain(), ann.score, ann.ping, ann.bot),
+        (r#"Ann "A""#.into(), Some(-2), Some(40), Some(false))
+    );
+    assert_eq!((bob.name.plain(), bob.bot), ("Bob".into(), Some(true)));
+    assert_eq!(bob.extra.get("ai").unwrap().plain(), "1");
+}
+
+/// The same word begins the request: a server must not answer a reply.
+#[test]
+fn a_status_of_quetoo_is_no_request() {
+    assert!(Request::parse(QUETOO).is_err());
+    let likeliest = inspect(QUETOO, &Limits::default()).remove(0);
+    assert!(likeliest.is_match() && likeliest.from_server);
+    let mut out = Vec::new();
+    let response = Response::parse(QUETOO, &Limits::default()).unwrap();
+    response.encode(&mut out);
+    assert_eq!(out, QUETOO);
+}
+
+#[test]
+fn a_line_of_quetoo_has_as_many_values_as_the_limits_allow() {
+    let limits = Limits::default().with_max_rules(8);
+    let line = |pairs: usize| {
+        let more = r"\k\v".repeat(pairs - 1);
+        format!("status\n\\sv_map\\edge\n\\name\\Ann{more}\n")
+    };
+    let read = |pairs| {
+        let datagram = [b"\xff\xff\xff\xff", line(pairs).as_bytes()].concat();
+        Response::parse(&datagram, &limits).map(|response| response.players().count())
+    };
+    assert_eq!(read(8), Ok(1));
+    let kind = read(9).unwrap_err().kind;
+    assert!(matches!(kind, ParseErrorKind::Limit { limit: 8, .. }));
+}
+
+/// Its master answers `getservers` with addresses as those of Quake 2 do.
+#[test]
+fn the_list_of_quetoo_is_read() {
+    let game = Game::find("quetoo").unwrap();
+    let [master] = game.masters else { panic!() };
+    let requests = game.list_requests(master, &Limits::default());
+    let [ListRequest::Quake3(list)] = &requests[..] else {
+        panic!()
+    };
+    let mut list = list.clone();
+    let mut out = Vec::new();
+    list.request(&mut out);
+    assert!(out.starts_with(b"\xff\xff\xff\xffgetservers 2029"));
+    let verdict = list.receive(b"\xff\xff\xff\xffservers \xc0\0\x02\x01\x07\xce");
+    assert_eq!(verdict, Verdict::Partial(Wait::Quiet));
+    let new: Vec<_> = list.take_new().collect();
+    assert_eq!(new, ["192.0.2.1:1998".parse().unwrap()]);
 }
 
 /// The reply of a server that was recorded.

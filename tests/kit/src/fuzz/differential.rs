@@ -264,6 +264,7 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
         })
         .map(|datagram| match answer.family() {
             quake3::Family::Quake2 => naive::siblings::quake2(datagram),
+            quake3::Family::Quetoo => naive::siblings::quetoo(datagram),
             _ => naive::quake3::read(datagram, naive::quake3::Asked::Status),
         })
         .collect();
@@ -287,6 +288,8 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
     };
     let reading = if datagram.starts_with(QUAKE_2) {
         naive::siblings::quake2(datagram)
+    } else if datagram.starts_with(QUETOO) {
+        naive::siblings::quetoo(datagram)
     } else if datagram.starts_with(QUAKE_WORLD_FIRST) {
         naive::siblings::quake_world(&received)
     } else {
@@ -306,6 +309,8 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
 
 /// The beginning of a Quake 2 status.
 const QUAKE_2: &[u8] = b"\xff\xff\xff\xffprint\n\\";
+/// The beginning of a Quetoo status.
+const QUETOO: &[u8] = b"\xff\xff\xff\xffstatus\n\\";
 /// The beginning of the first datagram of a reply of QuakeWorld.
 const QUAKE_WORLD_FIRST: &[u8] = b"\xff\xff\xff\xffn\\";
 
@@ -328,11 +333,14 @@ fn quake_world_compare(answer: &quake3::Answer, received: &[Text]) -> bool {
     compare(&marked, Some(quake3_fields(answer)), is_complete, &reading)
 }
 
-/// The texts of a player line of Quake 2 or QuakeWorld, under the names of the naive reader.
+/// The texts of a player line of Quake 2, QuakeWorld or Quetoo, under the names of the naive reader.
 fn sibling_player(line: quake3::PlayerLine<'_>) -> Pairs {
     let named = |(name, value): (&str, Option<&[u8]>)| {
         value.map(|value| (name.as_bytes().to_vec(), value.to_vec()))
     };
+    if let Some(pairs) = line.pairs() {
+        return owned(pairs.iter());
+    }
     let Some(line) = line.quake_world() else {
         let fields = [
             ("score", line.score_text()),

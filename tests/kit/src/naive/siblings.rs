@@ -1,4 +1,4 @@
-//! Quake 2 and QuakeWorld: the replies to `status`.
+//! Quake 2, QuakeWorld and Quetoo: the replies to `status`.
 
 use super::{Fields, Pairs, Reading, Text, Whole, only};
 
@@ -34,6 +34,40 @@ pub fn quake2(datagram: &[u8]) -> Reading {
     if datagram.len() > 1200 {
         return Reading::open("the server may have left out players", fields);
     }
+    Reading {
+        whole: Whole::Yes,
+        fields: Some(fields),
+    }
+}
+
+/// A status of Quetoo: one datagram with an infostring, then an infostring for each player.
+pub fn quetoo(datagram: &[u8]) -> Reading {
+    let Some(text) = datagram.strip_prefix(b"\xff\xff\xff\xffstatus\n") else {
+        return Reading::unknown("another word");
+    };
+    if let Some(why) = odd_bytes(text) {
+        return Reading::unknown(why);
+    }
+    let Some(text) = text.strip_suffix(b"\n") else {
+        return Reading::no("no line feed at the end");
+    };
+    let lines: Result<Vec<Pairs>, _> = text.split(|&byte| byte == b'\n').map(pairs).collect();
+    let mut players = match lines {
+        Ok(lines) => lines,
+        Err(why) => return Reading::unknown(why),
+    };
+    let rules = players.remove(0);
+    let is_name = |(key, _): &(Text, Text)| key.eq_ignore_ascii_case(b"name");
+    if !players.iter().all(|player| player.iter().any(is_name)) {
+        return Reading::unknown("a line without a name");
+    }
+    let fields = Fields {
+        name: only(&rules, "sv_hostname"),
+        map: only(&rules, "sv_map"),
+        rules,
+        players,
+        teams: Vec::new(),
+    };
     Reading {
         whole: Whole::Yes,
         fields: Some(fields),
