@@ -319,7 +319,8 @@ impl Mark {
         match self {
             Self::Rule(key, start) => rule(key).is_some_and(|value| begins(&value, start)),
             Self::Exact(key, text) => {
-                rule(key).is_some_and(|value| value.eq_ignore_ascii_case(text))
+                // Some game modules pad their names with spaces.
+                rule(key).is_some_and(|value| value.trim().eq_ignore_ascii_case(text))
             }
             Self::Has(key) => status.rules.get(key).is_some(),
             Self::Number(first, last) => status

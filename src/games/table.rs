@@ -439,6 +439,7 @@ pub(crate) static TABLE: &[Game] = &[
         quirks: "the query port is 6500 whatever the game port is, unless it is configured; that of each further server \
             on a host is 100 higher",
         gamename: Some("ut3pc"), key: Some("nT2Mtz"), masters: &[gamespy2("ut3pc.master.openspy.net:28910")],
+        marks: &[Rule("p1073741826", "UTGame")],
         certainty: Living, evidence: Captures, source: "node-gamedig; GameserverLister; GameServerManagers/LinuxGSM#4656",
         ..GAMESPY4 },
     // GameSpy v2. node-gamedig has no list server of these games.

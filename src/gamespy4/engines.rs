@@ -302,12 +302,13 @@ static CRYSIS: Engine = Engine {
     ..STANDARD
 };
 
-/// Arma 2 and 3 of their first years: `mod` lists everything that is loaded (captures of Arma and
-/// Arma2oa).
+/// Armed Assault, and Arma 2 and 3 of their first years: `mod` lists everything that is loaded; only
+/// `CA` is the game itself (captures of Arma and Arma2oa).
 static ARMA: Engine = Engine {
     row: Row {
         name: "Arma",
         signatures: &[all(&[has("sv_battleye")]), all(&[has("equalmodrequired")])],
+        base: &["CA"],
         own: entries(&[
             key("timelimit", Field::TimeLimit).with(Form::OnlyZero),
             key("mod", Field::ModName),

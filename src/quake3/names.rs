@@ -28,7 +28,7 @@ impl<'a> GameNames<'a> {
                 Self::two_names(known, engine, &game_keys)
             }
             Names::GameModule { game, module } => Self::module_of(known, engine, game, *module),
-            Names::Modification(keys) => Self::only_name(known, engine, keys),
+            Names::Modification(keys) => Self::own_and_other(known, engine, keys),
         }
     }
 
@@ -60,22 +60,24 @@ impl<'a> GameNames<'a> {
         }
     }
 
-    /// The one name that Quake 2 and QuakeWorld have: the game's own folder, or a modification.
-    fn only_name(known: &Known<'a>, engine: &Engine, keys: &[Key]) -> Self {
-        let mut names = Self::default();
-        let name = first_name(known, keys);
-        if name.is_some_and(|name| engine.row.is_base(name)) {
-            names.game = name;
-        } else {
-            names.modification = name;
+    /// Quake 2 and QuakeWorld: the name of the game itself, and the first other one. A modification
+    /// can have a folder of its own and the game's name as that of its module.
+    fn own_and_other(known: &Known<'a>, engine: &Engine, keys: &[Key]) -> Self {
+        let is_own = |name: &&[u8]| engine.row.is_base(name);
+        Self {
+            game: names(known, keys).find(is_own),
+            modification: names(known, keys).find(|name| !is_own(name)),
         }
-        names
     }
 }
 
-/// The first name, without the blanks with which some game modules pad it.
 fn first_name<'a>(known: &Known<'a>, keys: &[Key]) -> Option<&'a [u8]> {
+    names(known, keys).next()
+}
+
+/// The names, without the spaces with which some game modules pad them.
+fn names<'a>(known: &Known<'a>, keys: &[Key]) -> impl Iterator<Item = &'a [u8]> {
     let values = keys.iter().filter_map(|key| known.get(*key));
-    let mut names = values.map(<[u8]>::trim_ascii);
-    names.find(|name| !name.is_empty())
+    let names = values.map(<[u8]>::trim_ascii);
+    names.filter(|name| !name.is_empty())
 }

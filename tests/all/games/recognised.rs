@@ -192,6 +192,20 @@ fn own_vectors_identify_the_right_game() {
     }
 }
 
+/// Its servers send no `gamename`.
+#[test]
+fn a_stock_type_of_match_tells_unreal_tournament_3() {
+    let of = |game_type: &str| {
+        let mut status = ServerStatus::default();
+        status.rules.push("p1073741826", game_type);
+        Game::of(&status, Protocol::GameSpy4).map(|game| game.id)
+    };
+    let ut3 = Some("unrealtournament3");
+    assert_eq!(of("UTGame.UTDeathmatch"), ut3);
+    assert_eq!(of("UTGameContent.UTVehicleCTFGame_Content"), ut3);
+    assert_eq!(of("OtherGame.Duel"), None);
+}
+
 /// The game of one reply.
 fn of_reply(body: &[u8]) -> Option<&'static str> {
     let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());

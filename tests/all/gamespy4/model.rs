@@ -171,6 +171,8 @@ fn bots_of_a_list_that_lacks_one_player_are_not_counted() {
 fn arma() {
     let status = vector("own-arma2");
     assert_eq!(shown(&status.mod_name), Some("CA;Expansion;@ACE".into()));
+    let own = pairs(&[("sv_battleye", "1"), ("mod", "CA")]);
+    assert_eq!(own.mod_name, None, "the game itself");
     assert_eq!(
         (status.dedicated, status.anti_cheat, status.password),
         (Some(true), Some(true), Some(true))

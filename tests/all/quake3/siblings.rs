@@ -1101,3 +1101,16 @@ fn names_of_games_and_maps_lose_surrounding_blanks() {
     );
     assert_eq!(status.players[0].name.plain(), " a ");
 }
+
+/// A modification can leave the game's name in its module, and pad it.
+#[test]
+fn a_folder_next_to_the_name_of_the_game_is_a_modification() {
+    let body = "print\n\\mapname\\q2dm1\\gamename\\baseq2   \\gamedir\\runes\\game\\runes\n";
+    let datagram = [b"\xff\xff\xff\xff", body.as_bytes()].concat();
+    let status = answer(&[&datagram]).to_status();
+    assert_eq!(
+        (plain(&status.game), plain(&status.mod_name)),
+        ("baseq2".into(), "runes".into())
+    );
+    assert_eq!(Game::of(&status, Protocol::Quake3).unwrap().id, "quake2");
+}
