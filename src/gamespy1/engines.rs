@@ -222,11 +222,13 @@ static MEDAL_OF_HONOR: Family = Family {
     ..USUAL_FAMILY
 };
 
-/// Tribes: Vengeance (replies that public tools quote).
+/// Tribes: Vengeance (replies that public tools quote). Names have the colour codes of SWAT 4, which
+/// is of the same studio (jkelin/Tribes-Revengeance-stats, src/helpers.ts, `stripFormating`).
 static TRIBES_VENGEANCE: Family = Family {
     row: Row {
         name: "Tribes: Vengeance",
         signatures: &[all(&[is("gamename", "tribesv")])],
+        style: style(Colours::Swat4),
         ..USUAL_FAMILY.row
     },
     own_keys: &[all(&[has("teamone")])],

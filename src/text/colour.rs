@@ -85,8 +85,8 @@ pub enum Colours {
     /// the Bedrock Edition, and the default colour here (minecraft.wiki/w/Formatting_codes). The
     /// long form is BungeeCord's. Clients do not show a `§x` without its digits.
     SectionSign,
-    /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`,
-    /// `[\u]`, either case.
+    /// SWAT 4 and Tribes: Vengeance: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`,
+    /// `[\b]`, `[\i]`, `[\u]`, either case.
     Swat4,
     /// Serious Sam: `^cRRGGBB`, `^aAA`, `^f` and one character, `^b`, `^i`, `^o`, `^r` and the
     /// capital letters that end them; `^^` for a caret (Croteam-official/Serious-Engine,

@@ -347,8 +347,8 @@ mod mapping {
         );
         assert_eq!(
             (players[0].name.plain(), players[0].score),
-            ("[b]Jules".into(), None),
-            "this is not SWAT 4"
+            ("Jules".into(), None),
+            "a code before the name, and no score"
         );
     }
 
