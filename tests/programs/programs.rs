@@ -10,6 +10,7 @@
     reason = "a test"
 )]
 
+mod ports;
 mod serve;
 mod sessions;
 mod siblings;

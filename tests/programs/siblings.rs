@@ -54,7 +54,7 @@ const FAMILIES: [Family; 3] = [
 ];
 
 /// The only line of a program's output. The program must have succeeded.
-fn line(run: &[&str]) -> serde_json::Value {
+pub(super) fn line(run: &[&str]) -> serde_json::Value {
     let (code, out, err) = output(run);
     assert_eq!(
         (code, out.lines().count()),
