@@ -456,7 +456,7 @@ fn the_browser_reads_lists_with_anything_in_them() {
     let (code, out, err) = judge(&["browser", "-"], &process::finish(child));
     assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
     assert!(
-        err.contains("is not HOST or HOST:PORT")
+        err.contains("-:5: a line of more than 4096 bytes")
             && err.contains("0 of ")
             && !err.contains('\u{1b}'),
         "{err}"

@@ -1,9 +1,8 @@
 //! Where servers and answers come from: list servers, files and queries, in tasks of the runtime.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -18,12 +17,11 @@ use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use super::command_line::message;
 use super::port::Port;
 use super::state::{Event, QueryResult};
-use super::target::{Identity, Target, What, of_line};
+use super::target::{Identity, Target, What};
+use crate::server_list::ServerList;
 
 /// Events that wait to be taken. A slow screen slows the scan down.
 const QUEUE: usize = 1024;
-/// The longest line that can hold a target.
-const LONGEST_LINE: u64 = 4096;
 
 /// The list of servers to browse.
 #[derive(Debug, Clone)]
@@ -235,22 +233,14 @@ impl Listing {
                 Err(error) => self.note(message(&error)).await,
             },
             List::File(path, protocol) => {
-                let file = path.display();
-                let named = |number: u64, why: String| format!("line {number} of {file}: {why}");
-                let mut lines = lines(path.clone());
-                let mut number = 0;
-                while let Some(line) = lines.recv().await {
-                    number += 1;
-                    let target = line.and_then(|line| {
-                        of_line(&line, Some(protocol.into())).map_err(|why| named(number, why))
-                    });
+                let mut targets = read(path, protocol);
+                while let Some(target) = targets.recv().await {
                     match target {
-                        Ok(Some(target)) => {
+                        Ok(target) => {
                             if !self.add(target).await {
                                 return;
                             }
                         }
-                        Ok(None) => {}
                         Err(why) => drop(self.events.send(Event::Rejected(why)).await),
                     }
                 }
@@ -276,53 +266,26 @@ impl Listing {
     }
 }
 
-/// The lines of a file, or of standard input for `-`. A separate thread reads them, because a read
-/// blocks and may never end.
-fn lines(path: PathBuf) -> Receiver<Result<String, String>> {
+/// The servers of a file, or of standard input for `-`. A separate thread reads them, because a
+/// read blocks and may never end.
+fn read(path: PathBuf, protocol: Protocol) -> Receiver<Result<Target, String>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     std::thread::spawn(move || {
-        let named = |error: io::Error| format!("{}: {}", path.display(), message(&error));
-        let mut reader = match open(&path) {
-            Ok(reader) => BufReader::new(reader),
+        let list = match ServerList::open(&path, Some(protocol.into())) {
+            Ok(list) => list,
             Err(error) => {
-                let _ = sender.blocking_send(Err(named(error)));
+                let why = format!("{}: {}", path.display(), message(&error));
+                let _ = sender.blocking_send(Err(why));
                 return;
             }
         };
-        loop {
-            let mut line = Vec::new();
-            let read = reader
-                .by_ref()
-                .take(LONGEST_LINE)
-                .read_until(b'\n', &mut line)
-                .and_then(|length| {
-                    let is_long = line.last() != Some(&b'\n') && length as u64 == LONGEST_LINE;
-                    if is_long {
-                        reader.skip_until(b'\n')
-                    } else {
-                        Ok(length)
-                    }
-                });
-            let line = match read {
-                Ok(0) => break,
-                Ok(_) => Ok(String::from_utf8_lossy(&line).into_owned()),
-                Err(error) => Err(named(error)),
-            };
-            let is_failed = line.is_err();
-            if sender.blocking_send(line).is_err() || is_failed {
-                break;
+        for target in list {
+            if sender.blocking_send(target).is_err() {
+                return;
             }
         }
     });
     receiver
-}
-
-/// The file, or standard input for `-`.
-fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdin()));
-    }
-    Ok(Box::new(File::open(path)?))
 }
 
 /// A client for the list, with the dialect of its game.

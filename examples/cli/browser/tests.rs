@@ -1201,7 +1201,7 @@ async fn a_bad_line_of_a_list_is_shown() {
         shown[1]
     );
     assert!(
-        shown[23].starts_with("line 2 of ") && shown[23].contains("quake9"),
+        shown[23].contains(":2: ") && shown[23].contains("quake9"),
         "{}",
         shown[23]
     );

@@ -58,6 +58,7 @@ use crate::command_line::{self, number, seconds};
 use crate::embedded;
 use crate::port::{self, Port};
 use crate::safe_text::{self, counted};
+use crate::server_list::ServerList;
 use crate::target::{self, What};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::games::Game;
@@ -97,7 +98,7 @@ pub(crate) struct Arguments {
     /// Without any, embedded servers.
     #[arg(value_name = "PROTOCOL|GAME SERVER")]
     servers: Vec<String>,
-    /// A file with one such pair a line.
+    /// A file with one such pair a line; `-` for standard input.
     #[arg(long)]
     file: Option<PathBuf>,
     /// Watch the totals over all servers of this game; may be given more than once.
@@ -187,15 +188,14 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
         servers.push(Server::new(What::parse(what)?, target::server(server)?));
     }
     if let Some(file) = &arguments.file {
-        let named = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
-        let text = std::fs::read(file).map_err(|error| named(&command_line::message(&error)))?;
-        for (number, line) in (1..).zip(String::from_utf8_lossy(&text).lines()) {
-            let target = target::of_line(line, None)
-                .map_err(|why| named(&format!("line {number}: {why}")))?;
-            servers.extend(target.map(|(what, server)| Server::new(what, server)));
+        let named = |why: &str| format!("{}: {why}", file.display());
+        let list = ServerList::open(file, None);
+        for target in list.map_err(|error| named(&command_line::message(&error)))? {
+            let (what, server) = target?;
+            servers.push(Server::new(what, server));
         }
         if servers.is_empty() {
-            return Err(named(&"no server in it"));
+            return Err(named("no server in it"));
         }
     }
     // The same server twice would be the same series twice.

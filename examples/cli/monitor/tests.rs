@@ -640,7 +640,7 @@ fn a_check_has_the_state_of_the_worst_server() {
     let (state, line) = report(&both, Thresholds::default());
     assert!(
         state == State::Critical
-            && line.contains("1 of 2 servers up; quake3 it's=down:27960 192.0.2.1"),
+            && line.contains("1 of 2 servers up; quake3 it's=down:27960: 192.0.2.1"),
         "{line}"
     );
     assert!(

@@ -1,8 +1,6 @@
 //! Where the addresses come from.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::pin::Pin;
@@ -16,10 +14,8 @@ use tokio::sync::mpsc;
 
 use super::command_line;
 use super::output::Shared;
-use super::target::{Target, What, of_line};
-
-/// The longest line that can hold a target: a protocol, a host name of 253 bytes and a port.
-const MAX_LINE: usize = 4096;
+use super::target::{Target, What};
+use crate::server_list::ServerList;
 
 /// Which targets of a list are asked.
 #[derive(Debug, Clone, Default)]
@@ -170,83 +166,30 @@ pub(crate) fn from_file(
     usual: What,
     output: &Shared,
 ) -> std::io::Result<mpsc::Receiver<Target>> {
-    let reader: Box<dyn Read + Send> = if path == Path::new("-") {
+    if path == Path::new("-") {
         command_line::explain_input("servers, one a line,");
-        Box::new(std::io::stdin())
-    } else {
-        let file = File::open(path)?;
-        if file.metadata()?.is_dir() {
-            return Err(std::io::ErrorKind::IsADirectory.into());
-        }
-        Box::new(file)
-    };
+    }
+    let list = ServerList::open(path, Some(usual))?;
     let (sender, receiver) = mpsc::channel(1024);
-    let (path, output) = (path.display().to_string(), output.clone());
+    let output = output.clone();
     std::thread::spawn(move || {
-        let mut reader = BufReader::new(reader);
-        for number in 1_u64.. {
-            match next_line(&mut reader) {
-                Ok(Some(line)) => match target(&line, usual) {
-                    Ok(Some(target)) => {
-                        if sender.blocking_send(target).is_err() {
-                            break;
-                        }
+        for target in list {
+            match target {
+                Ok(target) => {
+                    if sender.blocking_send(target).is_err() {
+                        break;
                     }
-                    Ok(None) => {}
-                    Err(why) => output.lock().reject(&format!("{path}:{number}: {why}")),
-                },
-                Ok(None) => break,
-                Err(error) => {
-                    let why = command_line::message(&error);
-                    output.lock().reject(&format!("{path}:{number}: {why}"));
-                    break;
                 }
+                Err(why) => output.lock().reject(&why),
             }
         }
     });
     Ok(receiver)
 }
 
-/// A line without its end; of a long one the first [`MAX_LINE`] bytes and one more.
-fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
-    let limit = u64::try_from(MAX_LINE + 1).unwrap_or(u64::MAX);
-    if reader.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
-        return Ok(None);
-    }
-    if line.last() != Some(&b'\n') && line.len() > MAX_LINE {
-        reader.skip_until(b'\n')?;
-    }
-    Ok(Some(line))
-}
-
-/// The target of a line; `None` for an empty line or a comment.
-fn target(line: &[u8], usual: What) -> Result<Option<Target>, String> {
-    if line.len() > MAX_LINE {
-        return Err(format!("a line of more than {MAX_LINE} bytes"));
-    }
-    of_line(&String::from_utf8_lossy(line), Some(usual))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_of_more_bytes_than_a_target_has_is_rejected() {
-        let line = |bytes: usize| {
-            let text = format!("{}\nquake3 192.0.2.1", " ".repeat(bytes));
-            let mut reader = text.as_bytes();
-            let first = next_line(&mut reader).ok().flatten().unwrap_or_default();
-            let usual = What::Protocol(queryport::Protocol::Quake3);
-            let next = next_line(&mut reader).ok().flatten();
-            assert_eq!(next.as_deref(), Some(&b"quake3 192.0.2.1"[..]), "{bytes}");
-            target(&first, usual)
-        };
-        assert_eq!((line(10), line(4095)), (Ok(None), Ok(None)));
-        let why = "a line of more than 4096 bytes".to_owned();
-        assert_eq!((line(4097), line(10_000)), (Err(why.clone()), Err(why)));
-    }
 
     #[test]
     fn a_filter_skips_targets_at_the_start_and_takes_its_part() {

@@ -19,6 +19,7 @@ use crate::model::{ServerStatus, ToStatus};
 use crate::net::error::Error;
 use crate::net::io::{Arrival, BATCH, Io, MAX_BATCHES, open_both_families};
 use crate::net::querier::Querier;
+use crate::net::server::destination;
 use crate::net::target::{AddressedQuery, NumberedQuery, Queries, ScanTarget, Source, with_status};
 use crate::net::tokio_io::Tokio;
 use crate::scan::options::ScanOptions;
@@ -135,7 +136,8 @@ impl<'a, C: Conversation> Scan<'a, C> {
             let Some((index, (peer, conversation))) = targets.next() else {
                 return Poll::Ready(None);
             };
-            let query = Ok(AddressedQuery::new(peer, conversation));
+            let peer = destination(peer, None);
+            let query = peer.map(|peer| AddressedQuery::new(peer, conversation));
             Poll::Ready(Some(NumberedQuery { index, query }))
         };
         Self::open(Box::new(source), timing, options, None)
