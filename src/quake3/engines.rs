@@ -115,20 +115,29 @@ pub(crate) enum Clients {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpectatorMark {
     None,
-    /// By this score.
-    Score(i64),
+    /// By this score, or by a word at the end of a score in words.
+    Score(i64, &'static str),
     /// By this team.
     Team(i32),
 }
 
 impl SpectatorMark {
-    /// Whether a player with this score and team only watches.
+    /// Whether a player with this score, which has this text, only watches.
     #[inline]
-    pub(crate) fn read(self, score: Option<i64>, team: Option<i32>) -> Option<bool> {
+    pub(crate) fn in_score(self, score: Option<i64>, text: Option<&[u8]>) -> Option<bool> {
+        match (self, text) {
+            (Self::Score(_, word), Some(text)) if text.ends_with(word.as_bytes()) => Some(true),
+            (Self::Score(mark, _), _) => score.map(|score| score == mark),
+            _ => None,
+        }
+    }
+
+    /// Whether a player in this team only watches.
+    #[inline]
+    pub(crate) fn in_team(self, team: Option<i32>) -> Option<bool> {
         match self {
-            Self::None => None,
-            Self::Score(mark) => score.map(|score| score == mark),
             Self::Team(mark) => team.map(|team| team == mark),
+            _ => None,
         }
     }
 }
@@ -1496,8 +1505,10 @@ pub(crate) const DAEMON: Engine = Engine {
     ..DEFAULT
 };
 
-/// DarkPlaces: Nexuiz, Xonotic and others. The score −666 is that of a spectator.
-/// (xonotic/darkplaces netconn.c, gl_draw.c, common.c).
+/// DarkPlaces: Nexuiz, Xonotic and others. The score −666 is that of a spectator. With
+/// `g_full_getstatus_responses`, a score of Xonotic is `5,3:human` or `5,3:human:spectator`.
+/// (xonotic/darkplaces netconn.c, gl_draw.c, common.c; xonotic/xonotic-data.pk3dir
+/// qcsrc/server/scores.qc).
 pub(crate) const DARK_PLACES: Engine = Engine {
     row: Row {
         name: "DarkPlaces",
@@ -1513,7 +1524,7 @@ pub(crate) const DARK_PLACES: Engine = Engine {
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
     bots_have_no_ping: true,
-    spectators: SpectatorMark::Score(-666),
+    spectators: SpectatorMark::Score(-666, ":spectator"),
     no_score: Some(-666),
     ..DEFAULT
 };

@@ -144,9 +144,10 @@ impl<'a> PlayerReader<'a> {
     /// that were pushed since the last player.
     #[inline]
     fn common_player(&mut self, line: &PlayerLine<'a>, name: &[u8], ping: Option<i32>) -> Player {
-        let (engine, team) = (self.engine, line.team());
-        let spectator = engine.spectators.read(line.score(), team);
-        let score = line.score().filter(|score| Some(*score) != engine.no_score);
+        let (engine, score, team) = (self.engine, line.score(), line.team());
+        let marked = engine.spectators.in_score(score, line.score_text());
+        let spectator = marked.or_else(|| engine.spectators.in_team(team));
+        let score = score.filter(|score| Some(*score) != engine.no_score);
         let ping = ping.filter(|ping| *ping >= 0 && Some(*ping) != engine.no_ping);
         if ping.is_none()
             && let Some(text) = line.ping_text()
@@ -161,7 +162,7 @@ impl<'a> PlayerReader<'a> {
         }
         if let Some(text) = line.score_text() {
             // Xonotic writes fractions and words where others have a whole number.
-            let loses_text = score.is_none() || text.contains(&b'.');
+            let loses_text = score.is_none() || text.iter().any(|byte| matches!(byte, b'.' | b':'));
             if loses_text {
                 self.push_extra(SCORE, text);
             }
@@ -265,7 +266,7 @@ fn set_teams(players: &mut [Player], slots: &[u8], spectators: SpectatorMark) {
         let team = i32::from(team.wrapping_sub(b'0'));
         player.team.get_or_insert(team);
         if player.spectator.is_none() {
-            player.spectator = spectators.read(player.score, player.team);
+            player.spectator = spectators.in_team(player.team);
         }
     }
 }

@@ -7,7 +7,7 @@ use queryport::{Answer, Limits, Protocol, ServerStatus, ToStatus};
 /// Fields, and whether a status has them.
 type Said = (&'static str, fn(&ServerStatus) -> bool);
 
-const FIELDS: [Said; 24] = [
+const FIELDS: [Said; 25] = [
     ("name", |status| status.name.is_some()),
     ("map", |status| status.map.is_some()),
     ("game", |status| status.game.is_some()),
@@ -32,6 +32,12 @@ const FIELDS: [Said; 24] = [
     ("players", |status| status.players.is_known()),
     ("players: bot", |status| {
         status.players.iter().any(|player| player.bot.is_some())
+    }),
+    ("players: spectator", |status| {
+        status
+            .players
+            .iter()
+            .any(|player| player.spectator.is_some())
     }),
     ("players: team", |status| {
         status.players.iter().any(|player| player.team.is_some())

@@ -1,7 +1,10 @@
 //! Player lines: numbers and a quoted name, in the order each family of games has.
 
 use nom::Parser;
+use nom::branch::alt;
+use nom::bytes::complete::{tag, take_till};
 use nom::combinator::fail;
+use nom::sequence::terminated;
 
 use super::infostring::InfoString;
 use super::siblings::{Family, Quake2Line, QuakeWorldLine, QuetooLine, stream_pair};
@@ -157,15 +160,16 @@ impl<'a> PlayerLine<'a> {
         self.name
     }
 
-    /// The score as text: usually a decimal integer, `5.00` and the like on DarkPlaces.
+    /// The score as text: usually a decimal integer, on DarkPlaces also `5.00` or `5,3:human`.
     pub const fn score_text(self) -> Option<&'a [u8]> {
         self.score
     }
 
-    /// The score; the whole part of a fraction. Negative values are common; −9999 on Warsow and
+    /// The score; the whole part of a fraction, and the first of several. Negative values are common; −9999 on Warsow and
     /// QuakeWorld and −666 on DarkPlaces mean that there is none.
     pub fn score(self) -> Option<i64> {
-        number::whole(self.score?)
+        let text = self.score?;
+        number::whole(text).or_else(|| number::whole(scores(text).ok()?.1))
     }
 
     /// The ping as text.
@@ -190,6 +194,15 @@ impl<'a> PlayerLine<'a> {
     pub fn team(self) -> Option<i32> {
         number::number(self.team?)
     }
+}
+
+/// `scores = score *( "," score ) ":" ( "human" / "bot" )`: the first score of several, which come
+/// before words (xonotic/xonotic-data.pk3dir, qcsrc/server/scores.qc, `WinningConditionHelper`).
+fn scores(text: &[u8]) -> Parsed<'_, &[u8]> {
+    let first = take_till(|byte| matches!(byte, b',' | b':'));
+    let others = take_till(|byte| byte == b':');
+    let kind = alt((tag("human"), tag("bot")));
+    terminated(first, (others, tag(":"), kind)).parse(text)
 }
 
 /// A player line, split at its quotes.
@@ -353,6 +366,11 @@ mod tests {
             fields(br#"5.00 20 "x""#),
             (Some(5), Some(20), &b"x"[..], None)
         );
+        assert_eq!(
+            fields(br#"5.5,3:human 20 1 "x""#),
+            (Some(5), Some(20), &b"x"[..], Some(1))
+        );
+        assert_eq!(fields(br#"1:30 20 "x""#), (None, Some(20), &b"x"[..], None));
         assert_eq!(fields(br#"free -1 """#), (None, Some(-1), &b""[..], None));
         assert_eq!(
             fields(br#""only a name""#),

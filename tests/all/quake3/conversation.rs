@@ -205,6 +205,27 @@ fn endless_nonsense_ends_at_the_deadline() {
     }
 }
 
+/// FTE's reply to `getstatus` if the status is too long: it never quotes a challenge (fte-team/fteqw,
+/// engine/server/sv_main.c, `SVC_GetInfo`).
+#[test]
+fn a_short_reply_without_a_challenge_is_an_incomplete_answer() {
+    let short =
+        b"\xff\xff\xff\xffinfoResponse\n\\gamename\\FTE-Quake\\clients\\60\\protocol\\3wnd\0";
+    let conditions = Conditions::perfect(Duration::from_millis(20));
+    let played = play(query(), Timing::default(), (conditions, 1), |_, _, _| {
+        vec![Bytes::from_static(short)]
+    });
+    let status = played.result.unwrap().answer.to_status();
+    assert_eq!(status.player_count, Some(60));
+    assert!(!status.players.is_known() && !status.completeness.is_complete());
+    assert_eq!(status.verification, Verification::Unverified);
+    assert!(
+        played.elapsed < Duration::from_secs(1),
+        "{:?}",
+        played.elapsed
+    );
+}
+
 /// A demand captured from a server of Jedi Academy.
 const DEMAND: &[u8] = b"\xff\xff\xff\xffecho \"echoResponse getstatus oo3KyTWe6F7YBlNw8K4htAikGv1O1wIUJlf8ysTEUrxGloYr338BJL1IQG7PrTSf\"";
 const ECHO: &[u8] = b"\xff\xff\xff\xffechoResponse getstatus oo3KyTWe6F7YBlNw8K4htAikGv1O1wIUJlf8ysTEUrxGloYr338BJL1IQG7PrTSf";

@@ -520,7 +520,8 @@ fn a_match_of_warsow_has_a_limit_and_the_time_that_is_left() {
     assert_eq!(times("Warmup"), (None, None));
 }
 
-/// By the score in DarkPlaces (xonotic/darkplaces, netconn.c), by the team in Warsow (Warsow/qfusion,
+/// By the score in DarkPlaces (xonotic/darkplaces, netconn.c; xonotic/xonotic-data.pk3dir,
+/// qcsrc/server/scores.qc), by the team in Warsow (Warsow/qfusion,
 /// source/common/facilities/gs_public.h), Soldier of Fortune II (ensiform/SOF2MPSDK,
 /// code/game/q_shared.h), Enemy Territory (etfdevs/ETe, src/game/bg_public.h, g_main.c), Unvanquished
 /// (src/sgame/sg_main.cpp) and Tremulous (GrangerHub/tremulous, src/game/g_main.c).
@@ -535,6 +536,10 @@ fn spectators_are_known_by_their_score_or_team() {
             r"\gamename\Nexuiz\qcstatus\dm:2.5.2::score!!",
             ["-666 40", "12 50"],
         ),
+        (
+            r"\gamename\Xonotic\modname\data\protocol\3\qcstatus\dm",
+            [":human:spectator 40", "5,3:human 50"],
+        ),
         (r"\version\SOF2MP GOLD V1.03", ["0 40 3", "12 50 1"]),
         (r"\version\ET Legacy v2.82\P\--3-1", ["0 40", "12 50"]),
         (r"\version\Unvanquished 0.56.2\P\02-", ["0 40", "12 50"]),
@@ -546,6 +551,12 @@ fn spectators_are_known_by_their_score_or_team() {
         let found: Vec<_> = players.iter().map(|player| player.spectator).collect();
         assert_eq!(found, [Some(true), Some(false)], "{info}");
     }
+    let full = read(
+        b"statusResponse\n\\gamename\\Xonotic\\modname\\data\\protocol\\3\n5,3:human 50 \"Ann\"\n",
+    );
+    let ann = &full.players[0];
+    assert_eq!(ann.score, Some(5));
+    assert_eq!(ann.extra.get("score").unwrap(), "5,3:human");
     // Neither a score nor a number of a team marks a spectator elsewhere.
     let status = read(b"statusResponse\n\\version\\ioq3 1.36\n-666 40 \"Ann\"\n");
     assert_eq!(
