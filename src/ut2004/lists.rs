@@ -69,6 +69,8 @@ enum Moment {
     /// Before the info.
     #[default]
     Before,
+    /// Before the info, and a later reply lacks entries of it.
+    Doubted,
     /// After it.
     After,
     /// Before and after the info, with the same bytes.
@@ -153,7 +155,8 @@ impl Lists {
         // A list of before the info and one of after it are not of one moment.
         let is_mixed = matches!(
             (rules, players),
-            (Moment::Before, Moment::Enclosed) | (Moment::Enclosed, Moment::Before)
+            (Moment::Before, Moment::Enclosed)
+                | (Moment::Enclosed, Moment::Before | Moment::Doubted)
         );
         !is_mixed && self.are_rules_settled() && self.are_players_settled()
     }
@@ -163,7 +166,7 @@ impl Lists {
         let proof = self.rules_proof();
         let is_of_info = match self.rules.moment {
             Moment::Before => proof == Proof::Once,
-            Moment::After => false,
+            Moment::Doubted | Moment::After => false,
             Moment::Copied | Moment::Enclosed => true,
         };
         self.rules.is_proved(proof) && is_of_info
@@ -173,7 +176,7 @@ impl Lists {
     fn are_players_settled(&self) -> bool {
         let proof = self.players_proof();
         let is_of_info = match self.players.moment {
-            Moment::Before => proof == Proof::Once && self.are_counted(),
+            Moment::Before | Moment::Doubted => proof == Proof::Once && self.are_counted(),
             Moment::After => false,
             Moment::Copied | Moment::Enclosed => true,
         };
@@ -186,47 +189,20 @@ impl Lists {
     }
 
     fn rules_proof(&self) -> Proof {
-        let List { best, facts, .. } = &self.rules;
-        match best.datagram_count() {
-            0 => Proof::Never,
-            _ if !facts.has_first_rule || !facts.has_end => Proof::Thrice,
-            1 => Proof::Once,
-            _ => Proof::Twice,
-        }
+        rules_proof(&self.rules.best, &self.rules.facts)
     }
 
     fn players_proof(&self) -> Proof {
-        let Some(count) = self.player_count else {
-            return Proof::Thrice;
-        };
-        let Facts {
-            listed, has_end, ..
-        } = self.players.facts;
-        let has_bots = self.rules.facts.min_players > Some(0);
-        if listed < count && !has_bots {
-            return Proof::Never;
-        }
-        if has_end && !self.has_room_for_a_datagram(count) {
-            return Proof::Once;
-        }
-        if listed < count || !has_end {
-            Proof::Thrice
-        } else {
-            Proof::Twice
-        }
+        self.bounds()
+            .players_proof(&self.players.best, &self.players.facts)
     }
 
-    /// Whether the server can have as many people more as a full datagram lists. If there is no
-    /// datagram, any can be missing.
-    fn has_room_for_a_datagram(&self, count: usize) -> bool {
-        let players = &self.players;
-        let is_unbounded = players.best.datagram_count() == 0 || players.facts.has_long_names;
-        let Some(max_spectators) = self.rules.facts.max_spectators.filter(|_| !is_unbounded) else {
-            return true;
-        };
-        // The game can admit one spectator more.
-        let most = count.saturating_add(max_spectators).saturating_add(1);
-        players.facts.listed.saturating_add(MIN_FULL_ROWS) <= most
+    fn bounds(&self) -> Bounds {
+        Bounds {
+            count: self.player_count,
+            max_spectators: self.rules.facts.max_spectators,
+            has_bots: self.rules.facts.min_players > Some(0),
+        }
     }
 
     /// Begins a round of requests for both lists.
@@ -317,11 +293,12 @@ impl Lists {
 
     /// Ends the replies that are awaited.
     pub(super) fn end_lists(&mut self) {
-        self.rules.end_reply(false);
+        self.rules.end_reply(false, rules_proof);
         // Players of the info's moment need no newer values, if the rules have none.
-        let are_settled = self.players.moment == Moment::Before && self.are_players_settled();
-        let keeps_players = are_settled && self.rules.moment == Moment::Copied;
-        self.players.end_reply(keeps_players);
+        let keeps_players = self.rules.moment == Moment::Copied && self.are_players_settled();
+        let bounds = self.bounds();
+        let proof_of = |reply: &_, facts: &_| bounds.players_proof(reply, facts);
+        self.players.end_reply(keeps_players, proof_of);
     }
 
     /// Ends the only replies to unknown requests. Datagrams before and after the info are not of
@@ -373,6 +350,55 @@ impl Lists {
             end: rules_are_open || players_are_open || !(lacks_rules || lacks_players),
             ..MissingParts::NOTHING
         }
+    }
+}
+
+/// What bounds the list of players.
+struct Bounds {
+    /// The info's count.
+    count: Option<usize>,
+    max_spectators: Option<usize>,
+    /// Whether the count can include bots.
+    has_bots: bool,
+}
+
+impl Bounds {
+    fn players_proof(&self, reply: &ListReply, facts: &Facts) -> Proof {
+        let Some(count) = self.count else {
+            return Proof::Thrice;
+        };
+        let are_enough = facts.listed >= count;
+        if !are_enough && !self.has_bots {
+            return Proof::Never;
+        }
+        let shows_end = facts.has_end && reply.datagram_count() > 0;
+        if shows_end && !self.have_room_for_a_datagram(count, facts) {
+            return Proof::Once;
+        }
+        if are_enough && facts.has_end {
+            Proof::Twice
+        } else {
+            Proof::Thrice
+        }
+    }
+
+    /// Whether the server can have as many people more as a full datagram lists.
+    fn have_room_for_a_datagram(&self, count: usize, facts: &Facts) -> bool {
+        let Some(max_spectators) = self.max_spectators else {
+            return true;
+        };
+        // The game can admit one spectator more.
+        let most = count.saturating_add(max_spectators).saturating_add(1);
+        facts.has_long_names || facts.listed.saturating_add(MIN_FULL_ROWS) <= most
+    }
+}
+
+fn rules_proof(reply: &ListReply, facts: &Facts) -> Proof {
+    match reply.datagram_count() {
+        0 => Proof::Never,
+        _ if !facts.has_first_rule || !facts.has_end => Proof::Thrice,
+        1 => Proof::Once,
+        _ => Proof::Twice,
     }
 }
 
@@ -472,8 +498,8 @@ impl List {
     }
 
     /// Ends the current reply and compares it with the best one. With `keeps_best`, an equal reply
-    /// only confirms the entries.
-    fn end_reply(&mut self, keeps_best: bool) {
+    /// only confirms the entries. A reply that one such reply proves lacks nothing.
+    fn end_reply(&mut self, keeps_best: bool, proof_of: impl Fn(&ListReply, &Facts) -> Proof) {
         if !self.is_awaited {
             return;
         }
@@ -501,11 +527,17 @@ impl List {
         } else {
             self.reply.relation_to(&self.best)
         };
-        self.is_new = relation == Relation::Other;
-        self.equal_replies = match relation {
-            Relation::Lacking => return,
-            Relation::Equal => self.equal_replies.saturating_add(1),
-            Relation::Other => 1,
+        if relation == Relation::Lacking && proof_of(&self.reply, &facts) != Proof::Once {
+            if self.moment == Moment::Before {
+                self.moment = Moment::Doubted;
+            }
+            return;
+        }
+        self.is_new = relation != Relation::Equal;
+        self.equal_replies = if self.is_new {
+            1
+        } else {
+            self.equal_replies.saturating_add(1)
         };
         if self.is_new || !keeps_best {
             self.take_over(facts);
@@ -521,7 +553,7 @@ impl List {
 
     /// The same bytes came before and after the info.
     fn confirm_bytes(&mut self) {
-        if self.moment == Moment::Before {
+        if matches!(self.moment, Moment::Before | Moment::Doubted) {
             self.moment = Moment::Copied;
         }
     }

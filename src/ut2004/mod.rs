@@ -86,8 +86,9 @@
 //! | both ends | enough, and a visible end or no datagram | 2 |
 //! | any others | no visible end, or fewer and bots | 3 |
 //!
-//! A reply that only lacks entries of another one counts for nothing, and so does one with parts of
-//! two replies. Replies are never merged. If the info changes, the count begins anew.
+//! A reply that only lacks entries of another one, and that one reply does not prove, counts for
+//! nothing, and so does one with parts of two replies. Replies are never merged. If the info changes,
+//! the count begins anew.
 //!
 //! # How many requests
 //! Without loss and change, two if all of these are so, and at most four:

@@ -239,8 +239,8 @@ fn spectators_are_listed_and_not_counted() {
     let list = [whole_rules(), players(1..=5)];
     let played = Played::new(&[info(3)], &[&list]);
     assert_eq!(played.seen(), (5, true, &[3, 0, 3][..]));
-    // All of the five have left before the info, and others have joined.
-    let later = [whole_rules(), players(6..=8)];
+    // Two of the five have left before the info.
+    let later = [whole_rules(), players(1..=3)];
     let played = Played::new(&[info(3)], &[&list, &later]);
     assert_eq!(played.seen(), (3, true, &[3, 0, 3, 0][..]));
 }
@@ -420,6 +420,17 @@ fn lists_are_asked_for_four_times_at_most() {
     let played = Played::new(&[info(0)], &replies);
     assert_eq!(played.seen(), (2, false, &[3, 0, 3, 0, 3, 0, 3, 0][..]));
     assert!(played.lacks(Part::End));
+}
+
+/// Rules of one datagram with both ends lack nothing, although others came before.
+#[test]
+fn rules_that_are_fewer_on_the_next_map_are_not_those_of_before() {
+    let before = rules_with(&[("Mutator", "A"), ("Mutator", "B")]);
+    let after = [rules_with(&[("Mutator", "A")])];
+    let infos = [info_on("DM-Asbestos", 0)];
+    let played = Played::new(&infos, &[&[before], &after]);
+    assert_eq!(played.seen(), (0, true, &[3, 0, 3, 0][..]));
+    assert_eq!(played.answer.rules().count(), 2);
 }
 
 /// A server that restarts or changes its map between two requests.
