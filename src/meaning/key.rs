@@ -246,6 +246,9 @@ impl Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeySet([u64; 3]);
 
+/// A set has a bit for each key.
+const _: () = assert!(NAMES.len() <= 3 * 64);
+
 impl KeySet {
     pub(crate) const EMPTY: Self = Self([0; 3]);
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use kit::at_once;
 use kit::list_servers::gamespy4::{Plain, Request};
 
-use crate::{list, output, replying, started};
+use crate::{list, output, replying, responding, started};
 
 /// A family of servers, and a game of it.
 struct Family {
@@ -127,6 +127,43 @@ fn every_command_for_servers_knows_the_siblings() {
             std::fs::remove_file(file).unwrap();
         }
     });
+}
+
+/// By its game, by its address alone, and from the list of its master.
+#[test]
+fn a_server_of_quetoo_is_found() {
+    let status = b"\xff\xff\xff\xffstatus\n\\sv_hostname\\Edge\\sv_map\\edge\\sv_max_clients\\8\
+        \\sv_protocol\\2029\n\\score\\5\\ping\\40\\name\\Ann\n";
+    let answer = |request: &[u8], word: &[u8], reply: &[u8]| {
+        let is_asked = request.starts_with(&[b"\xff\xff\xff\xff", word].concat());
+        is_asked.then(|| reply.to_vec()).into_iter().collect()
+    };
+    let server = responding(move |request| answer(request, b"status", status));
+    let list = [
+        b"\xff\xff\xff\xffservers \x7f\0\0\x01",
+        &server.port().to_be_bytes()[..],
+    ]
+    .concat();
+    let master = responding(move |request| answer(request, b"getservers 2029", &list));
+    let [server, master] = [server, master].map(|address| address.to_string());
+    for run in [
+        &["query", "quetoo", &server, "--json"][..],
+        &["query", &server, "--json"],
+        &[
+            "scan", "quetoo", "--master", &master, "--scope", "any", "--json",
+        ],
+    ] {
+        let found = line(run);
+        assert_eq!(
+            (&found["peer"], &found["game"]),
+            (&server.as_str().into(), &"quetoo".into())
+        );
+        assert_eq!(found["answer"]["map"], "edge", "{run:?}: {found}");
+        assert_eq!(
+            found["answer"]["players"][0]["name"], "Ann",
+            "{run:?}: {found}"
+        );
+    }
 }
 
 /// Over the broadcast address of the loopback network.
