@@ -200,7 +200,7 @@ mod refusal;
 #[cfg(feature = "serve")]
 pub(crate) mod server;
 #[cfg(feature = "serve")]
-mod sibling_status;
+pub(crate) mod sibling_status;
 mod teams;
 mod to_status;
 #[cfg(feature = "serve")]

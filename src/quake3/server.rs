@@ -24,7 +24,8 @@ const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 const PURPOSE: u16 = 0x5133;
 
 /// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player
-/// slots here. As [`Format::Quake2`] and [`Format::QuakeWorld`] it answers `status` and `info`.
+/// slots here. As [`Format::Quake2`] it answers `status`, `info` and `ping`, as
+/// [`Format::QuakeWorld`] `status` and `k`.
 /// Other requests get no reply, nor does a challenge of more than 128 bytes. A game writes its reply
 /// to `connect` with [`Reply`], and its reply to `rcon` with [`Reply::print`].
 ///
@@ -123,6 +124,8 @@ pub(crate) enum ReplyKind {
     },
     /// The reply to QuakeWorld's ping.
     Acknowledgement,
+    /// The reply to the ping of Quake 2's masters.
+    Quake2Acknowledgement,
 }
 
 /// The space for a challenge in a status. The space for everything else depends on it.
@@ -172,6 +175,7 @@ const QUAKE_2: &[ReplyKind] = &[
     ReplyKind::InfoLine {
         is_known_version: false,
     },
+    ReplyKind::Quake2Acknowledgement,
 ];
 const QUAKE_WORLD: &[ReplyKind] = &[
     ReplyKind::SiblingStatus(Wanted::USUAL),
@@ -206,6 +210,8 @@ impl ReplyKind {
             }
             // It has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
             Self::Acknowledgement => one_datagram(b"l"),
+            // id-Software/Quake-2, server/sv_main.c, `SVC_Ping`.
+            Self::Quake2Acknowledgement => short_reply(&Reply::Ack { argument: b"" }),
         }
     }
 }
@@ -277,6 +283,9 @@ impl Asked {
                 let is_known_version = number::number(protocol) == Some(own);
                 let kind = ReplyKind::InfoLine { is_known_version };
                 Some(Self::without_echo(kind))
+            }
+            Command::Ping if service.format == Format::Quake2 => {
+                Some(Self::without_echo(ReplyKind::Quake2Acknowledgement))
             }
             Command::ShortPing if is_quake_world => {
                 Some(Self::without_echo(ReplyKind::Acknowledgement))

@@ -2,12 +2,13 @@
 
 use super::from_status::{put_rules, quake_world_pairs, quake2_pairs};
 use super::player_lines::{write_quake_world_line, write_quake2_line};
+use super::wire::request::{Command, Request};
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
 use crate::model::{Player, ServerStatus};
 use crate::options::Detail;
 use crate::reply::Datagrams;
-use crate::service::Service;
+use crate::service::{Format, Service};
 
 /// Longest infostring of both families, in bytes (`MAX_INFO_STRING` and `MAX_SERVERINFO_STRING`
 /// less the NUL).
@@ -50,10 +51,17 @@ fn framing(family: Family) -> usize {
     head.len().saturating_add(has_nul.into())
 }
 
-/// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,
-/// so that clients can see that lines are missing.
-fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, datagrams: &mut Datagrams) {
+/// Writes a reply of Quake 2: one datagram.
+fn put_whole(text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, datagrams: &mut Datagrams) {
     let space = service.max_reply.saturating_sub(framing(Family::Quake2));
+    datagrams.begin();
+    put_status_head(Family::Quake2, &mut datagrams.bytes);
+    datagrams.bytes.extend(with_lines(text, lines, space));
+}
+
+/// A text of Quake 2 with its lines. Lines that do not fit are left out, and then also the last
+/// line feed, so that clients can see that lines are missing.
+fn with_lines(mut text: Vec<u8>, lines: Vec<Vec<u8>>, space: usize) -> Vec<u8> {
     let space = space.min(MAX_STATUS);
     for line in lines {
         if text.len().saturating_add(line.len()) > space {
@@ -62,9 +70,20 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, datagram
         }
         text.extend_from_slice(&line);
     }
-    datagrams.begin();
-    put_status_head(Family::Quake2, &mut datagrams.bytes);
-    datagrams.bytes.extend_from_slice(&text);
+    text
+}
+
+/// The heartbeat of Quake 2, which has the server's status (id-Software/Quake-2, server/sv_main.c,
+/// `Master_Heartbeat`).
+pub(crate) fn quake2_heartbeat(status: &ServerStatus) -> Vec<u8> {
+    let family = Family::Quake2;
+    let service = Service::new(Format::Quake2);
+    let mut text = infostring(family, status, &service, MAX_INFO).unwrap_or_default();
+    text.push(b'\n');
+    let text = with_lines(text, lines(status, family, Wanted::USUAL), MAX_STATUS);
+    let mut heartbeat = Vec::new();
+    Request::new(Command::StatusHeartbeat { status: &text }).put(&mut heartbeat);
+    heartbeat
 }
 
 /// Writes a reply of QuakeWorld: datagrams that end where the next piece does not fit. A line is

@@ -8,7 +8,7 @@ use crate::error::AnnounceError;
 use crate::gamespy1::{self, Command, ServerState};
 use crate::model::ServerStatus;
 use crate::model::status::Occupancy;
-use crate::quake3;
+use crate::quake3::{self, Request, sibling_status};
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::{Duration, Instant, after};
@@ -102,8 +102,22 @@ struct Schedule {
 /// The protocol of the masters, with the parts of a heartbeat.
 #[derive(Debug, Clone)]
 enum MasterProtocol {
-    Quake3 { tag: String, service: Service },
-    GameSpy1 { query_port: u16, game: Vec<u8> },
+    Quake3 {
+        tag: String,
+        service: Service,
+    },
+    Quake2 {
+        heartbeat: Vec<u8>,
+    },
+    QuakeWorld {
+        /// The number of the latest heartbeat.
+        sequence: u32,
+        players: u32,
+    },
+    GameSpy1 {
+        query_port: u16,
+        game: Vec<u8>,
+    },
 }
 
 impl Announcer {
@@ -133,6 +147,54 @@ impl Announcer {
             status,
             now,
         )
+    }
+
+    /// Heartbeats for masters of Quake 2 (UDP port 27900): each has the status. The last one is
+    /// `shutdown`.
+    ///
+    /// Masters send `ping` or `status` to the sender. A responder of
+    /// [`Format::Quake2`](crate::Format::Quake2) answers both.
+    ///
+    /// ```
+    /// use std::time::Instant;
+    /// use queryport::ServerStatus;
+    /// use queryport::serve::Announcer;
+    /// use queryport::session::Machine;
+    ///
+    /// # #[allow(clippy::disallowed_methods)]
+    /// let now = Instant::now();
+    /// let master = "192.0.2.9:27900".parse()?;
+    /// let mut status = ServerStatus::default();
+    /// status.name = Some("Duel".into());
+    /// let mut announcer = Announcer::quake2([master], &status, now);
+    /// let mut out = Vec::new();
+    /// announcer.poll_transmit(now, &mut out);
+    /// assert_eq!(out, b"\xff\xff\xff\xffheartbeat\n\\hostname\\Duel\\protocol\\34\n");
+    /// # Ok::<(), std::net::AddrParseError>(())
+    /// ```
+    pub fn quake2(
+        masters: impl IntoIterator<Item = SocketAddr>,
+        status: &ServerStatus,
+        now: Instant,
+    ) -> Self {
+        let protocol = MasterProtocol::Quake2 {
+            heartbeat: sibling_status::quake2_heartbeat(status),
+        };
+        Self::start(protocol, masters, occupancy(status), now)
+    }
+
+    /// Heartbeats for masters of QuakeWorld (UDP port 27000): `a`, the number of the heartbeat and
+    /// the number of players. The last one is `C`. Most masters send no query.
+    pub fn quake_world(
+        masters: impl IntoIterator<Item = SocketAddr>,
+        status: &ServerStatus,
+        now: Instant,
+    ) -> Self {
+        let protocol = MasterProtocol::QuakeWorld {
+            sequence: 0,
+            players: status.online().unwrap_or(0),
+        };
+        Self::start(protocol, masters, occupancy(status), now)
     }
 
     /// Heartbeats for GameSpy v1 masters (UDP port 27900). `query_port`: the port in the list.
@@ -184,10 +246,19 @@ impl Announcer {
         now: Instant,
     ) -> Result<Self, AnnounceError> {
         let occupancy = protocol.set_status(status)?;
+        Ok(Self::start(protocol, masters, occupancy, now))
+    }
+
+    fn start(
+        protocol: MasterProtocol,
+        masters: impl IntoIterator<Item = SocketAddr>,
+        occupancy: Occupancy,
+        now: Instant,
+    ) -> Self {
         let masters = masters
             .into_iter()
             .filter(|master| Scope::Any.admits(*master));
-        Ok(Self {
+        Self {
             protocol,
             masters: masters.take(MAX_MASTERS).collect(),
             occupancy,
@@ -199,7 +270,7 @@ impl Announcer {
             },
             latest: None,
             asked: BTreeSet::new(),
-        })
+        }
     }
 
     /// Announces a new status.
@@ -223,12 +294,12 @@ impl Announcer {
 
     /// Sends the last heartbeats. A GameSpy v1 master gets one that reports the end of the server:
     /// OpenSpy removes the server from its list, 333networks (version 0.28) half an hour later.
-    /// Quake 3 has no message for this: as the engines do, the announcer sends two heartbeats. Do
-    /// not answer queries after them.
+    /// Quake 2 and QuakeWorld have a message for it. Quake 3 has none: as the engines do, the
+    /// announcer sends two heartbeats. Do not answer queries after them.
     pub fn close(&mut self) {
         let times = match self.protocol {
             MasterProtocol::Quake3 { .. } => 2,
-            MasterProtocol::GameSpy1 { .. } => 1,
+            _ => 1,
         };
         let mut masters = match std::mem::replace(&mut self.phase, Phase::Closed) {
             Phase::Waiting => VecDeque::new(),
@@ -247,6 +318,9 @@ impl Announcer {
         let report = std::mem::replace(&mut self.schedule.report, ServerState::Running);
         self.schedule.last = now;
         self.schedule.next = after(now, INTERVAL);
+        if let MasterProtocol::QuakeWorld { sequence, .. } = &mut self.protocol {
+            *sequence = sequence.saturating_add(1);
+        }
         self.phase = Phase::Sending {
             report,
             masters: self.masters.iter().copied().collect(),
@@ -348,6 +422,14 @@ impl MasterProtocol {
     fn set_status(&mut self, status: &ServerStatus) -> Result<Occupancy, AnnounceError> {
         match self {
             Self::Quake3 { tag, service } => quake3::master::check_status(tag, status, service),
+            Self::Quake2 { heartbeat } => {
+                *heartbeat = sibling_status::quake2_heartbeat(status);
+                Ok(occupancy(status))
+            }
+            Self::QuakeWorld { players, .. } => {
+                *players = status.online().unwrap_or(0);
+                Ok(occupancy(status))
+            }
             Self::GameSpy1 { game, .. } => {
                 let missing = AnnounceError::Missing {
                     key: "gamename",
@@ -362,10 +444,7 @@ impl MasterProtocol {
                     });
                 }
                 *game = name.to_vec();
-                Ok(Occupancy::new(
-                    status.online().unwrap_or(0),
-                    status.max_players.unwrap_or(0),
-                ))
+                Ok(occupancy(status))
             }
         }
     }
@@ -373,6 +452,18 @@ impl MasterProtocol {
     fn encode(&self, state: ServerState, out: &mut Vec<u8>) {
         match self {
             Self::Quake3 { tag, .. } => quake3::master::encode_heartbeat(tag, out),
+            Self::Quake2 { heartbeat } => match state {
+                ServerState::Ended => Request::new(quake3::Command::Shutdown).put(out),
+                _ => out.extend_from_slice(heartbeat),
+            },
+            Self::QuakeWorld { sequence, players } => {
+                let (sequence, players) = (*sequence, *players);
+                let command = match state {
+                    ServerState::Ended => quake3::Command::ShortShutdown,
+                    _ => quake3::Command::ShortHeartbeat { sequence, players },
+                };
+                Request::new(command).put(out);
+            }
             Self::GameSpy1 { query_port, game } => {
                 gamespy1::put_heartbeat(*query_port, game, state, out);
             }
@@ -382,13 +473,6 @@ impl MasterProtocol {
     /// Whether a datagram is one of the queries with which masters verify a heartbeat.
     fn is_query(&self, datagram: &[u8]) -> bool {
         match self {
-            Self::Quake3 { .. } => {
-                use quake3::Command::{GetInfo, GetStatus};
-                let Ok(request) = quake3::Request::parse(datagram) else {
-                    return false;
-                };
-                matches!(request.command, GetInfo { .. } | GetStatus { .. })
-            }
             Self::GameSpy1 { .. } => {
                 let Ok(request) = gamespy1::Request::parse(datagram) else {
                     return false;
@@ -396,8 +480,30 @@ impl MasterProtocol {
                 let is_query = |command| matches!(command, Command::Secure(_) | Command::Status);
                 request.commands().any(is_query)
             }
+            _ => {
+                let Ok(request) = Request::parse(datagram) else {
+                    return false;
+                };
+                self.is_quake_query(&request.command)
+            }
         }
     }
+
+    fn is_quake_query(&self, command: &quake3::Command<'_>) -> bool {
+        use quake3::Command::{GetInfo, GetStatus, Ping, ShortPing, Status};
+        match self {
+            Self::Quake2 { .. } => matches!(command, Ping | Status { .. }),
+            Self::QuakeWorld { .. } => matches!(command, ShortPing | Status { .. }),
+            _ => matches!(command, GetInfo { .. } | GetStatus { .. }),
+        }
+    }
+}
+
+fn occupancy(status: &ServerStatus) -> Occupancy {
+    Occupancy::new(
+        status.online().unwrap_or(0),
+        status.max_players.unwrap_or(0),
+    )
 }
 
 #[cfg(test)]
@@ -729,6 +835,47 @@ mod tests {
                 field: "game",
             };
             assert_eq!(check(Some(name)), Err(error), "{name}");
+        }
+    }
+
+    /// The engines' own: id-Software/Quake-2, server/sv_main.c; QW-Group/mvdsv, src/sv_master.c.
+    #[test]
+    fn the_siblings_of_quake_3_have_heartbeats_of_their_own() {
+        let start = Instant::now();
+        let later = start + INTERVAL;
+        let masters = MASTERS.map(|master| master.parse().unwrap());
+        let sent = |announcer: &mut Announcer, now| {
+            let mut out = Vec::new();
+            let mut all = Vec::new();
+            while announcer.poll_transmit(now, &mut out).is_some() {
+                all.push(std::mem::take(&mut out).escape_ascii().to_string());
+            }
+            all
+        };
+        let status = status(1);
+        for (mut announcer, first, second, last, query) in [
+            (
+                Announcer::quake2(masters, &status, start),
+                r"\xff\xff\xff\xffheartbeat\n\\maxclients\\8\\protocol\\34\n",
+                r"\xff\xff\xff\xffheartbeat\n\\maxclients\\8\\protocol\\34\n",
+                r"\xff\xff\xff\xffshutdown",
+                &b"\xff\xff\xff\xffping"[..],
+            ),
+            (
+                Announcer::quake_world(masters, &status, start),
+                r"a\n1\n1\n",
+                r"a\n2\n1\n",
+                r"C\n",
+                b"\xff\xff\xff\xffk\n",
+            ),
+        ] {
+            assert_eq!(sent(&mut announcer, start), [first; 2]);
+            announcer.handle_datagram(start, masters[0], query);
+            assert_eq!(announcer.poll_event(), Some(masters[0]));
+            announcer.set_status(start, &status).unwrap();
+            assert_eq!(sent(&mut announcer, later), [second; 2]);
+            announcer.close();
+            assert_eq!(sent(&mut announcer, later), [last; 2]);
         }
     }
 

@@ -23,8 +23,9 @@ fn client() -> Client {
     Client::new().unwrap().with_timing(timing)
 }
 
-/// A console that takes `hunter2` or `two words`; the latter prints nothing but a long text.
-async fn console(bind: &str) -> SocketAddr {
+/// A console that takes `hunter2` or `two words`; the latter prints nothing but a long text. It
+/// answers after this time.
+async fn console(bind: &str, delay: Duration) -> SocketAddr {
     let socket = UdpSocket::bind(bind).await.unwrap();
     let address = socket.local_addr().unwrap();
     tokio::spawn(async move {
@@ -41,6 +42,7 @@ async fn console(bind: &str) -> SocketAddr {
                 Command::Rcon(_) => b"Bad rconpassword.\n".to_vec(),
                 _ => continue,
             };
+            tokio::time::sleep(delay).await;
             for datagram in Reply::print(&text, false) {
                 socket.send_to(&datagram, from).await.unwrap();
             }
@@ -52,11 +54,9 @@ async fn console(bind: &str) -> SocketAddr {
 #[tokio::test]
 async fn commands_keep_to_the_rate_limits_of_servers() {
     run_in_steps();
-    // All commands together take longer: the deadline is of one command.
-    let client = client().with_deadline(Duration::from_secs(1));
     for bind in ["127.0.0.1:0", "[::1]:0"] {
-        let address = console(bind).await.to_string();
-        let mut rcon = Rcon::new(&client, &address, Password::new("hunter2"))
+        let address = console(bind, Duration::ZERO).await.to_string();
+        let mut rcon = Rcon::new(&client(), &address, Password::new("hunter2"))
             .await
             .unwrap();
         let started = tokio::time::Instant::now();
@@ -76,8 +76,22 @@ async fn commands_keep_to_the_rate_limits_of_servers() {
 }
 
 #[tokio::test]
+async fn each_command_of_a_console_has_the_whole_deadline() {
+    run_in_steps();
+    let address = console("127.0.0.1:0", Duration::from_secs(3)).await;
+    let client = client().with_deadline(Duration::from_secs(5));
+    let mut rcon = Rcon::new(&client, address, "hunter2").await.unwrap();
+    // Also a console that was opened long before.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    for _ in 0..3 {
+        let outcome = rcon.run("status").await.unwrap();
+        assert_eq!(outcome.answer.text.raw(), b"map: q3dm17\n");
+    }
+}
+
+#[tokio::test]
 async fn wrong_and_invalid_passwords_are_errors() {
-    let address = console("127.0.0.1:0").await.to_string();
+    let address = console("127.0.0.1:0", Duration::ZERO).await.to_string();
     let rcon = async |password: &str| {
         Rcon::new(&client(), &address, Password::new(password))
             .await

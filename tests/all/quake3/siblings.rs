@@ -1026,6 +1026,8 @@ fn requests_of_the_engines_own_clients_are_answered() {
         ("DarkPlaces", QuakeWorld, "status\n", no_team),
         ("FTE", QuakeWorld, "status 55\n", team),
         ("ezQuake ping", QuakeWorld, "k\n", "l"),
+        // id-Software/Quake-2, server/sv_main.c.
+        ("a master", Quake2, "ping", "ack"),
     ] {
         let mut status = ServerStatus::default();
         status.name = Some("Srv".into());
