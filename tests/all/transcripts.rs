@@ -6,7 +6,7 @@ use crate::common::pair::SERVER;
 use crate::common::replay::{Event, replay};
 use crate::common::transcript::Transcript;
 use crate::common::{at, capture};
-use queryport::{Detail, QueryOptions, StatusQuery, Timing};
+use queryport::{Detail, Dialect, QueryOptions, StatusQuery, Timing};
 
 /// Replays a transcript: the session sends the same requests in the same order, and ends the same
 /// way.
@@ -27,7 +27,15 @@ fn check(name: &str, text: &str) {
     } else {
         Detail::Full
     };
-    let options = QueryOptions::default().with_detail(detail);
+    let dialect = match transcript.get("dialect") {
+        None | Some("Standard") => Dialect::Standard,
+        Some("Quake2") => Dialect::Quake2,
+        Some("GameSpy2") => Dialect::GameSpy2,
+        Some(other) => panic!("{name}: dialect {other}"),
+    };
+    let options = QueryOptions::default()
+        .with_detail(detail)
+        .with_dialect(dialect);
     let query = StatusQuery::new(
         get("protocol").parse().unwrap(),
         get("nonce").parse().unwrap(),

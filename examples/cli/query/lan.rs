@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use queryport::games::Game;
 use queryport::{Client, ErrorKind, Protocol, ToStatus};
 
-use super::{Answered, command_line, print};
+use super::{Answered, Form, command_line, print};
 
 /// Prints the servers as they answer: those of a game, and those whose game is not known. A table
 /// has a line for each.
@@ -15,17 +15,17 @@ pub(crate) async fn search(
     client: &Client,
     game: Option<&Game>,
     networks: &[IpAddr],
-    is_json: bool,
+    form: Form,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut servers = match client.lan(game, networks) {
-        Err(error) if is_json => {
+        Err(error) if form != Form::Text => {
             writeln!(io::stdout(), "{}", print::json_error(None, None, &error))?;
             return Ok(ExitCode::FAILURE);
         }
         servers => servers?,
     };
     let mut found = Found {
-        is_json,
+        form,
         has_server: false,
         has_error: false,
     };
@@ -39,7 +39,7 @@ pub(crate) async fn search(
                     found.print(protocol, runs, &outcome)?;
                 }
             }
-            Err(error) if is_json => {
+            Err(error) if form != Form::Text => {
                 found.has_error = true;
                 let server = scanned.peer.map(|peer| peer.to_string());
                 let line = print::json_error(None, server.as_deref(), &error);
@@ -61,7 +61,7 @@ fn is_wanted(wanted: Option<&Game>, runs: Option<&Game>) -> bool {
 
 /// The output of a search so far.
 struct Found {
-    is_json: bool,
+    form: Form,
     has_server: bool,
     /// Whether a failure was printed as JSON.
     has_error: bool,
@@ -75,8 +75,8 @@ impl Found {
         outcome: &Answered,
     ) -> io::Result<()> {
         let mut out = io::stdout();
-        if self.is_json {
-            let line = print::json(protocol, &outcome.peer.to_string(), outcome);
+        if self.form != Form::Text {
+            let line = print::json(self.form, protocol, &outcome.peer.to_string(), outcome);
             writeln!(out, "{line}")?;
         } else {
             if !self.has_server {
@@ -97,7 +97,7 @@ impl Found {
             return Ok(ExitCode::SUCCESS);
         }
         let why = "no server answered on the local network";
-        if !self.is_json {
+        if self.form == Form::Text {
             return Err(why.into());
         }
         if !self.has_error {

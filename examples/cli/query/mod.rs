@@ -39,7 +39,7 @@ use queryport::{
 
 use shared::wrap::wrap_for;
 use shared::{command_line, json, target, transcript};
-use target::What;
+use target::{Identity, What};
 use transcript::Recorded;
 
 /// Command lines for `--help`.
@@ -84,12 +84,17 @@ pub(crate) struct Arguments {
     /// Print JSON: one object per line, for each server, with `answer` or `error`.
     #[arg(long)]
     json: bool,
+    /// Print the texts of the JSON with their bytes and colours, so that `queryport serve --status`
+    /// can serve the same.
+    #[arg(long, requires = "json")]
+    detailed: bool,
     /// Request the short answer: name, map and counts. In GameSpy v4, only Minecraft servers have
     /// one.
     #[arg(long, requires = "server")]
     short: bool,
-    /// Write the datagrams of the query into this file, as a transcript that `queryport decode`
-    /// reads. The file has no address of the server or of this machine.
+    /// Write the datagrams of the query into this file, as a transcript that `queryport decode` and
+    /// `queryport serve --replay` read. Of a game, only the usual query port is queried. The file has
+    /// no address of the server or of this machine.
     #[arg(long, requires = "server", conflicts_with = "commands")]
     record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.
@@ -105,6 +110,26 @@ pub(crate) struct Arguments {
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2, value_parser = command_line::number(0..=u8::MAX))]
     retries: u8,
+}
+
+/// The form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Text,
+    /// With plain texts.
+    Json,
+    /// With the bytes and colours of texts.
+    DetailedJson,
+}
+
+impl Form {
+    const fn of(arguments: &Arguments) -> Self {
+        match arguments {
+            Arguments { detailed: true, .. } => Self::DetailedJson,
+            Arguments { json: true, .. } => Self::Json,
+            _ => Self::Text,
+        }
+    }
 }
 
 /// The target of a query.
@@ -188,11 +213,6 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
     if arguments.key.is_some() && !arguments.commands.iter().any(is_secure) {
         return Err("--key applies to the command secure=CHALLENGE only".to_owned());
     }
-    if arguments.record.is_some() && protocol.is_none() {
-        return Err(
-            "--record needs a protocol, as in queryport query quake3 HOST --record FILE".to_owned(),
-        );
-    }
     Ok(asked)
 }
 
@@ -223,38 +243,32 @@ async fn run(
     if let Some(bind) = arguments.bind {
         client = client.with_local_address(bind);
     }
+    let form = Form::of(arguments);
+    if let (Asked::Server(what, server), Some(file)) = (&asked, &arguments.record) {
+        let how = (options, timing, arguments.short);
+        let (result, transcript) = record(&client, (*what, server), how).await;
+        let code = show(form, (*what, server, ""), &result)?;
+        std::fs::write(file, transcript)
+            .map_err(|error| format!("{}: {}", file.display(), command_line::message(&error)))?;
+        return Ok(code.into());
+    }
     match asked {
-        Asked::Embedded => embedded_servers(&client, arguments.json).await,
-        Asked::Network(game) => {
-            lan::search(&client, game, &arguments.network, arguments.json).await
-        }
-        Asked::Host(host) => detect(&client, host, arguments.json).await,
-        Asked::Server(What::Game(game), server) => {
-            by_game(&client, game, server, arguments.json).await
-        }
+        Asked::Embedded => embedded_servers(&client, form).await,
+        Asked::Network(game) => lan::search(&client, game, &arguments.network, form).await,
+        Asked::Host(host) => detect(&client, host, form).await,
+        Asked::Server(What::Game(game), server) => by_game(&client, game, server, form).await,
         Asked::Server(_, server) if !arguments.commands.is_empty() => {
             let key = arguments.key.as_deref();
             gamespy1::ask(&client, server, &arguments.commands, key).await
         }
-        Asked::Server(What::Protocol(protocol), server) => match &arguments.record {
-            Some(file) => {
-                let how = (&options, timing, arguments.short);
-                let (result, transcript) = record(&client, (protocol, server), how).await;
-                let code = show(arguments.json, (protocol, server, ""), &result)?;
-                std::fs::write(file, transcript).map_err(|error| {
-                    format!("{}: {}", file.display(), command_line::message(&error))
-                })?;
-                Ok(code.into())
+        Asked::Server(what @ What::Protocol(protocol), server) => {
+            let mut result = client.query(protocol, server).await;
+            if may_lack_challenge(arguments, protocol, &result) {
+                let client = client.with_options(options.with_dialect(Dialect::Standard));
+                result = client.query(protocol, server).await;
             }
-            None => {
-                let mut result = client.query(protocol, server).await;
-                if may_lack_challenge(arguments, protocol, &result) {
-                    let client = client.with_options(options.with_dialect(Dialect::Standard));
-                    result = client.query(protocol, server).await;
-                }
-                Ok(show(arguments.json, (protocol, server, ""), &result)?.into())
-            }
-        },
+            Ok(show(form, (what, server, ""), &result)?.into())
+        }
     }
 }
 
@@ -287,9 +301,9 @@ fn may_lack_challenge(
 /// Queries servers of this program over loopback.
 async fn embedded_servers(
     client: &Client,
-    is_json: bool,
+    form: Form,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    if !is_json {
+    if form == Form::Text {
         let heading = "No server given: querying embedded servers over UDP on loopback.\n\n";
         let heading = wrap_for(command_line::columns(), heading.to_owned());
         io::stdout().write_all(heading.as_bytes())?;
@@ -305,65 +319,72 @@ async fn embedded_servers(
         let options = QueryOptions::default().with_dialect(server.dialect);
         let client = client.clone().with_options(options);
         let result = client.query(server.protocol, &address).await;
-        code = code.max(show(
-            is_json,
-            (server.protocol, &address, server.about),
-            &result,
-        )?);
+        let asked = (server.protocol.into(), &*address, server.about);
+        code = code.max(show(form, asked, &result)?);
     }
     Ok(code.into())
 }
 
 /// Prints the result of one query, and returns its exit status.
 fn show(
-    is_json: bool,
-    (protocol, server, about): (Protocol, &str, &str),
+    form: Form,
+    (what, server, about): (What, &str, &str),
     result: &Result<Answered, Error>,
 ) -> io::Result<u8> {
-    let mut out = io::stdout();
     match result {
-        Ok(outcome) => {
-            if is_json {
-                writeln!(out, "{}", print::json(protocol, server, outcome))?;
-            } else {
-                write!(out, "{}", print::readable(protocol, about, outcome))?;
-            }
-            let is_complete = outcome.answer.completeness.is_complete();
-            Ok(command_line::status_of_answer(is_complete))
-        }
-        Err(error) => {
-            if is_json {
-                writeln!(
-                    out,
-                    "{}",
-                    print::json_error(Some(protocol), Some(server), error)
-                )?;
-            } else {
-                let advice = advice(error, protocol.into(), server);
-                command_line::complain(&format!("{}{advice}", command_line::message(error)));
-            }
-            Ok(1)
-        }
+        Ok(outcome) => print_answer(form, (what.protocol(), server, about), outcome),
+        Err(error) => print_failure(form, (what, server), error),
     }
 }
 
-/// Queries a server. Returns the result and the transcript.
+fn print_answer(
+    form: Form,
+    (protocol, server, about): (Protocol, &str, &str),
+    outcome: &Answered,
+) -> io::Result<u8> {
+    let mut out = io::stdout();
+    match form {
+        Form::Text => write!(out, "{}", print::readable(protocol, about, outcome))?,
+        _ => writeln!(out, "{}", print::json(form, protocol, server, outcome))?,
+    }
+    let is_complete = outcome.answer.completeness.is_complete();
+    Ok(command_line::status_of_answer(is_complete))
+}
+
+fn print_failure(form: Form, (what, server): (What, &str), error: &Error) -> io::Result<u8> {
+    if form == Form::Text {
+        let advice = advice(error, what, server);
+        command_line::complain(&format!("{}{advice}", command_line::message(error)));
+    } else {
+        let line = print::json_error(Some(what.protocol()), Some(server), error);
+        writeln!(io::stdout(), "{line}")?;
+    }
+    Ok(1)
+}
+
+/// Queries a server, of a game at its usual query port. Returns the result and the transcript.
 async fn record(
     client: &Client,
-    (protocol, server): (Protocol, &str),
-    (options, timing, is_short): (&QueryOptions, Timing, bool),
+    (what, server): (What, &str),
+    (mut options, timing, is_short): (QueryOptions, Timing, bool),
 ) -> (Result<Answered, Error>, String) {
+    let protocol = what.protocol();
+    if let What::Game(game) = what {
+        options = options.with_dialect(game.dialect);
+    }
+    let server = Identity::of(what, server).address();
     let transcript = Arc::default();
     let conversation = |nonce| {
         let comments = vec![
             format!("protocol {protocol}"),
+            format!("dialect {:?}", options.dialect()),
             format!("nonce {nonce}"),
             format!("detail {}", if is_short { "short" } else { "full" }),
             format!("timeout {}", timing.timeout().as_secs_f64()),
             format!("retries {}", timing.retries()),
         ];
         Recorded::new(
-            StatusQuery::new(protocol, nonce, options),
+            StatusQuery::new(protocol, nonce, &options),
             comments,
             &transcript,
         )
@@ -390,11 +411,11 @@ async fn record(
 async fn detect(
     client: &Client,
     host: &str,
-    is_json: bool,
+    form: Form,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut out = io::stdout();
     let found = match client.detect(host).await {
-        Err(error) if is_json => {
+        Err(error) if form != Form::Text => {
             writeln!(out, "{}", print::json_error(None, Some(host), &error))?;
             return Ok(ExitCode::FAILURE);
         }
@@ -408,27 +429,19 @@ async fn detect(
             }
         };
         let why = format!("{host}: {why}");
-        if !is_json {
+        if form == Form::Text {
             return Err(why.into());
         }
         let line = print::json_failure(Some(host), ErrorKind::Timeout, &why);
         writeln!(out, "{line}")?;
         return Ok(ExitCode::FAILURE);
     }
+    let mut code = 0;
     for found in &found {
-        match is_json {
-            true => writeln!(out, "{}", print::json(found.protocol, host, &found.outcome))?,
-            false => write!(
-                out,
-                "{}",
-                print::readable(found.protocol, "", &found.outcome)
-            )?,
-        }
+        let asked = (found.protocol, host, "");
+        code = code.max(print_answer(form, asked, &found.outcome)?);
     }
-    let is_complete = found
-        .iter()
-        .all(|found| found.outcome.answer.completeness.is_complete());
-    Ok(command_line::status_of_answer(is_complete).into())
+    Ok(code.into())
 }
 
 /// Queries a server by its game.
@@ -436,9 +449,8 @@ async fn by_game(
     client: &Client,
     game: &'static Game,
     server: &str,
-    is_json: bool,
+    form: Form,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let mut out = io::stdout();
     let answered = match client.query_game(game, server).await {
         Err(error) if can_be_listed(&error, game) => {
             command_line::complain(&format!(
@@ -455,37 +467,16 @@ async fn by_game(
         }
         answered => answered,
     };
-    match answered {
-        Ok(found) => {
-            let about = found.game().map_or(game.name, |game| game.name);
-            let text = match is_json {
-                true => print::json(found.protocol, server, &found.outcome) + "\n",
-                false => print::readable(found.protocol, about, &found.outcome),
-            };
-            write!(out, "{text}")?;
-            if let Some(other) = found.other_game {
-                command_line::complain(&other_game(game, other));
-            }
-            let is_complete = found.outcome.answer.completeness.is_complete();
-            Ok(command_line::status_of_answer(is_complete).into())
-        }
-        Err(error) => {
-            if is_json {
-                writeln!(
-                    out,
-                    "{}",
-                    print::json_error(Some(game.protocol), Some(server), &error)
-                )?;
-            } else {
-                command_line::complain(&format!(
-                    "{}{}",
-                    command_line::message(&error),
-                    advice(&error, What::Game(game), server)
-                ));
-            }
-            Ok(ExitCode::FAILURE)
-        }
+    let found = match answered {
+        Ok(found) => found,
+        Err(error) => return Ok(print_failure(form, (What::Game(game), server), &error)?.into()),
+    };
+    let about = found.game().map_or(game.name, |game| game.name);
+    let code = print_answer(form, (found.protocol, server, about), &found.outcome)?;
+    if let Some(other) = found.other_game {
+        command_line::complain(&other_game(game, other));
     }
+    Ok(code.into())
 }
 
 /// A warning about a server that runs another game than was named.
@@ -643,7 +634,8 @@ mod tests {
                 "comes first: queryport query quake3 example.org:27960",
             ),
             ("quake3 http://example.org", "without http://"),
-            ("openarena example.org --record f", "needs a protocol"),
+            ("example.org --record f", "required"),
+            ("quake3 example.org --detailed", "--json"),
             (
                 "quake3 example.org:99999",
                 "the port \"99999\" is not a number from 1 to 65535",

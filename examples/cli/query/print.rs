@@ -5,19 +5,23 @@ use std::time::Duration;
 
 use queryport::games::Game;
 use queryport::gamespy4::ut3::Settings;
-use queryport::model::{Colour, Colours, TextRef};
+use queryport::model::{Colour, Colours, Detailed, TextRef};
 use queryport::{Error, ErrorKind, Player, Protocol, ServerStatus, Team, Text};
 use shared::command_line;
 use shared::safe_text::{counted, number_text};
 use shared::wrap::wrap_for;
 
-use super::{Answered, json};
+use super::{Answered, Form, json};
 
 /// An outcome as one line of JSON.
-pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> String {
+pub(crate) fn json(form: Form, protocol: Protocol, server: &str, outcome: &Answered) -> String {
     let game = Game::of(&outcome.answer, protocol).map(|game| game.id);
     let mut line = json::server(Some(server), Some(protocol), game);
     json::add_outcome(&mut line, outcome);
+    if form == Form::DetailedJson {
+        let answer = serde_json::json!(Detailed(&outcome.answer));
+        line.insert("answer".to_owned(), answer);
+    }
     json::line(line)
 }
 
