@@ -207,21 +207,20 @@ fn refusal(tag: &str, master: &Master) -> String {
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    // One future for the whole loop: a new one would miss a signal between two turns.
+    let interrupted = command_line::interrupted();
     let sockets = sockets(&arguments.addresses)?;
     let time = arguments.seconds.map(Duration::from_secs);
     let master = Master::new(Secret::from_os()?, options(arguments), Instant::now());
     let memory = master.memory_bound() / 1024;
-    writeln!(
-        io::stdout(),
+    command_line::print_if_read(format_args!(
         "the list takes at most {memory} KiB of memory"
-    )?;
+    ))?;
     let mut watched = Watched {
         master,
         refused: VecDeque::new(),
         known: BTreeSet::new(),
     };
-    // One future for the whole loop: a new one would miss a signal between two turns.
-    let interrupted = command_line::interrupted();
     let end = after(time);
     tokio::pin!(end, interrupted);
     loop {
@@ -234,8 +233,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
         print_events(&mut watched)?;
     }
     let stats = watched.master.stats();
-    writeln!(
-        io::stdout(),
+    command_line::print_if_read(format_args!(
         "heartbeats: {} answered, {} refused\n\
          descriptions: {} listed, {} without a valid challenge\n\
          lists: {} sent, {} refused",
@@ -245,7 +243,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
         stats.unproved,
         stats.lists,
         stats.lists_refused
-    )?;
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -255,7 +253,8 @@ fn sockets(addresses: &[SocketAddr]) -> Result<Vec<UdpSocket>, Box<dyn std::erro
     for address in addresses {
         let cannot_listen = |error| command_line::cannot_listen(address, &error);
         let socket = listen(*address).map_err(cannot_listen)?;
-        writeln!(io::stdout(), "listening on {}", socket.local_addr()?)?;
+        let address = socket.local_addr()?;
+        command_line::print_if_read(format_args!("listening on {address}"))?;
         sockets.push(socket);
     }
     Ok(sockets)
@@ -287,19 +286,19 @@ async fn after(time: Option<Duration>) {
 
 /// Prints the servers that were refused or listed, or that have expired.
 fn print_events(watched: &mut Watched) -> io::Result<()> {
-    let mut out = io::stdout();
     for (server, tag) in watched.refused.drain(..) {
         let why = refusal(&tag, &watched.master);
-        let said = writeln!(out, "refused {server} with heartbeat tag {tag}: {why}");
-        command_line::unread(said)?;
+        command_line::print_if_read(format_args!(
+            "refused {server} with heartbeat tag {tag}: {why}"
+        ))?;
     }
     while let Some(event) = watched.master.poll_event() {
-        let said = match event {
-            MasterEvent::Listed(server) => writeln!(out, "listed {server}"),
-            MasterEvent::Expired(server) => writeln!(out, "expired {server}"),
-            _ => Ok(()),
+        let line = match event {
+            MasterEvent::Listed(server) => format!("listed {server}"),
+            MasterEvent::Expired(server) => format!("expired {server}"),
+            _ => continue,
         };
-        command_line::unread(said)?;
+        command_line::print_if_read(line)?;
     }
     Ok(())
 }

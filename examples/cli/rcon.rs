@@ -38,6 +38,9 @@ const EXIT_STATUS: &str = "Exit status: 0 answered, 1 no answer or refused, 2 wr
                            Ctrl-C where it asks for the password";
 
 /// Run console commands on a Quake 3 server.
+///
+/// The password comes from the environment variable QUERYPORT_RCON_PASSWORD, or is asked for on the
+/// terminal.
 #[derive(Debug, Parser)]
 #[command(name = "rcon", bin_name = "queryport rcon", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {

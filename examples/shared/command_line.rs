@@ -361,24 +361,30 @@ impl fmt::Display for WrongUsage {
 impl Error for WrongUsage {}
 
 /// Waits for Ctrl-C, or for the signal with which service managers and containers end a program.
-pub async fn interrupted() -> io::Result<()> {
+/// From the call on, such a signal does not end the program by itself.
+pub fn interrupted() -> impl Future<Output = io::Result<()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
 
-        let mut terminate = signal(SignalKind::terminate())?;
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted,
-            _ = terminate.recv() => Ok(()),
+        let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+        async move {
+            let [interrupt, terminate] = signals;
+            let (mut interrupt, mut terminate) = (interrupt?, terminate?);
+            tokio::select! {
+                _ = interrupt.recv() => Ok(()),
+                _ = terminate.recv() => Ok(()),
+            }
         }
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    tokio::signal::ctrl_c()
 }
 
-/// The result of an output that a service does not need: it goes on when nobody reads it.
-pub fn unread(written: io::Result<()>) -> io::Result<()> {
-    match written {
+/// Prints a line of a service, which goes on when nobody reads its output.
+pub fn print_if_read(line: impl fmt::Display) -> io::Result<()> {
+    let mut out = io::stdout();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }

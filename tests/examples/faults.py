@@ -59,6 +59,7 @@ RUNS = [
     Run("query"),
     Run("query quake3 LIVE --json"),
     Run("query quake3 LIVE --record NEW"),
+    Run("query openarena LIVE --record NEW --json --detailed"),
     Run("query quake3 SILENT --timeout WAIT", status=1),
     Run("query quake3 SILENT --timeout WAIT --json", status=1),
     Run("query 127.0.0.1 --timeout WAIT", status=None),
@@ -72,6 +73,7 @@ RUNS = [
     Run("monitor --listen 127.0.0.1:0 quake3 LIVE quake3 SILENT --interval 0.2", service=True, interrupted=(0,)),
     Run("monitor --once quake3 SILENT --timeout WAIT", status=2, full=3),
     Run("serve quake3 0 --who --crowd 8 --announce SILENT --metrics 127.0.0.1:0", service=True, interrupted=(0,)),
+    Run("serve quake3 0 --replay TRANSCRIPT", service=True, interrupted=(0,)),
     Run("games"),
     Run("games --json openarena"),
     Run("master serve 127.0.0.1:0 --loopback", service=True, interrupted=(0,)),
@@ -97,6 +99,8 @@ RUNS = [
     Run("fifth_protocol"),
 ]
 
+# Services that go on when nobody reads their output.
+SERVERS = ("monitor", "serve", "master")
 # Command lines with an error, and their statuses. BYTES is not UTF-8, FOLDER is a folder, NOTHING
 # does not exist.
 WRONG = [(f"{program} --no-such-option", 2) for program in (
@@ -113,7 +117,7 @@ WRONG = [(f"{program} --no-such-option", 2) for program in (
     ("monitor BYTES BYTES", 2), ("monitor --listen LIVE --file TRANSCRIPT", 2), ("monitor --once BYTES", 3),
     ("serve", 2), ("serve quake3 70000", 2), ("serve quake9 0", 2), ("serve quake3 0 --status NOTHING", 1),
     ("serve quake3 0 --status FOLDER", 1), ("serve quake3 0 --status TRANSCRIPT", 1), ("serve quake3 0 --set x", 2),
-    ("serve quake3 0 --set x=1", 2), ("serve quake3 0 --game x", 2), ("serve quake3 0 --address 192.0.2.1", 1),
+    ("serve quake3 0 --set x=1", 2), ("serve quake3 0 --address 192.0.2.1", 1),
     ("serve quake3 LIVEPORT", 1), ("serve quake3 0 --set BYTES", 2), ("serve ut2004 0 --announce SILENT", 2),
     ("games opnarena", 2), ("games --protocol", 2), ("games --protocol quake9", 2), ("games BYTES", 2),
     ("master", 2), ("master serve", 2), ("master serve x", 2), ("master serve 127.0.0.1:0 --tag a=Foo", 2), ("master serve LIVE", 1), ("master list", 2), ("master list SILENT", 2),
@@ -121,7 +125,7 @@ WRONG = [(f"{program} --no-such-option", 2) for program in (
     ("rcon", 2), ("rcon LIVE --mode", 2), ("rcon --mode x LIVE", 2), ("rcon BYTES status", 2),
     ("connect", 2), ("connect LIVE --protocol x", 2), ("connect LIVE --set x", 2), ("connect LIVE --name 'a\"b'", 2),
     ("connect BYTES", 2),
-    ("decode", 2), ("decode NOTHING", 1), ("decode FOLDER", 1), ("decode BYTES", 2), ("decode BINARY", 1),
+    ("decode", 2), ("decode NOTHING", 1), ("decode FOLDER", 1), ("decode BYTES", 1), ("decode BINARY", 1),
     ("bot", 2), ("bot quake3", 2), ("bot quake3 BYTES", 0), ("mock quake3", 2),
     *((f"{program} quake9 LIVE", 2, b'unknown protocol "quake9"') for program in ("bot", "bot_blocking", "mock")),
     ("tracker", 2), ("tracker NEW quake3", 2), ("tracker NEW quake9 LIVE", 2), ("tracker FOLDER", 1), ("tracker /dev/full", 1),
@@ -255,14 +259,15 @@ class Check:
         process.send_signal(signal.SIGINT)
         return {INTERRUPTED, *run.interrupted}
 
-    def interrupt(self, run, moment):
+    def interrupt(self, run, moment, by):
+        """Ctrl-C, or the signal of service managers, which has the same effect."""
         with self.work(run, LONG) as process:
             time.sleep(moment / 1000)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(by)
             # A program that does not wait may have ended before.
             ended = set() if run.service or "WAIT" in run.line else {run.status}
-            allowed = {INTERRUPTED, *run.interrupted} | ended | self.other(run)
-            self.end(process, f"{run.line}, interrupted after {moment} ms", allowed)
+            allowed = {-by, *run.interrupted} | ended | self.other(run)
+            self.end(process, f"{run.line}, {by.name} after {moment} ms", allowed)
 
     def closed(self, run, lines, streams):
         """`| head -n LINES`: nobody reads the rest of the output."""
@@ -272,7 +277,11 @@ class Check:
             for stream in streams:
                 getattr(process, stream).close()
                 setattr(process, stream, None)
-            # The closed pipe may end it, as an interrupt may.
+            if run.service and run.line.startswith(SERVERS):
+                time.sleep(0.3)
+                if process.poll() is not None:
+                    self.fail(f"{run.line}: it has ended, because nobody reads its output")
+            # The closed pipe may end other programs, as an interrupt may.
             allowed = {0, run.status, *run.interrupted} | self.other(run) | self.serve_on(run, process)
             self.end(process, f"{run.line}, {' and '.join(streams)} closed after {lines} lines", allowed)
 
@@ -365,7 +374,7 @@ class Check:
     def all(self):
         jobs = [self.lookup, self.file_on_a_full_disk, self.password]
         for run in RUNS:
-            each = [(self.interrupt, run, moment) for moment in MOMENTS]
+            each = [(self.interrupt, run, moment, by) for moment in MOMENTS for by in (signal.SIGINT, signal.SIGTERM)]
             if not run.copied:
                 each += [(self.closed, run, lines, streams) for lines, streams in (
                     (0, ["stdout"]), (1, ["stdout"]), (0, ["stdout", "stderr"]))]

@@ -335,7 +335,7 @@ def listed_by_333networks():
             processes[0].stdin.write("y\n")
             processes[0].stdin.flush()
             wait(lambda: "TCP beacons" in output.read_text())
-            server = ours("serve", "gamespy1", "0", "--game", "UT99", "--set", "game=ut", "--announce", f"127.0.0.1:{udp}",
+            server = ours("serve", "ut99", "0", "--set", "game=ut", "--announce", f"127.0.0.1:{udp}",
                       "--key", "Z5Nfb0")
             processes.append(subprocess.Popen(server, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
             address = processes[1].stdout.readline().split(" on ")[1].split(",")[0]

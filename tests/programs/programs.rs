@@ -20,9 +20,12 @@ use kit::list_servers::alterware;
 use kit::terminal::Terminal;
 use kit::{process, terminal};
 
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -1152,6 +1155,7 @@ fn a_recorded_query_says_how_it_was_made_and_how_it_ended() {
     let remarks = |detail, timeout, retries| {
         [
             "# protocol quake3".to_owned(),
+            "# dialect Standard".to_owned(),
             format!("# detail {detail}"),
             format!("# timeout {timeout}"),
             format!("# retries {retries}"),
@@ -1291,6 +1295,68 @@ fn services_run_for_any_number_of_seconds() {
     }
 }
 
+/// Service managers end a service with the second signal.
+#[test]
+fn services_end_well_by_either_signal() {
+    let recorded = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/vectors/transcripts/own-quake3.txt"
+    );
+    let runs: [&[&str]; 4] = [
+        &["serve", "quake3", "0", "--who"],
+        &["serve", "quake3", "0", "--replay", recorded],
+        &["master", "serve", "127.0.0.1:0"],
+        &[
+            "monitor",
+            "--listen",
+            "127.0.0.1:0",
+            "quake3",
+            "127.0.0.1:9",
+        ],
+    ];
+    for run in runs {
+        for signal in [Signal::INT, Signal::TERM] {
+            let (mut child, out, _) = started(run);
+            let process = Pid::from_child(&child);
+            while !catches(process, signal) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            kill_process(process, signal).unwrap();
+            let status = process::wait(&mut child);
+            let last = std::io::BufRead::lines(out).last();
+            assert_eq!(status.code(), Some(0), "{run:?} {signal:?}");
+            if run[0] == "master" {
+                let last = last.unwrap().unwrap();
+                assert!(last.starts_with("lists: 0 sent"), "{signal:?}: {last}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_master_goes_on_when_nobody_reads_its_lines() {
+    let (mut child, out, first) = started(&["master", "serve", "127.0.0.1:0", "--loopback"]);
+    let master: std::net::SocketAddr = first.trim().rsplit(' ').next().unwrap().parse().unwrap();
+    drop(out);
+    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    server
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    for _ in 0..4 {
+        for heartbeat in ["heartbeat Nonsense\n", "heartbeat DarkPlaces\n"] {
+            let heartbeat = [b"\xff\xff\xff\xff", heartbeat.as_bytes()].concat();
+            server.send_to(&heartbeat, master).unwrap();
+        }
+        let mut buffer = [0; 100];
+        let length = server.recv(&mut buffer).unwrap();
+        assert!(buffer[..length].starts_with(b"\xff\xff\xff\xffgetinfo "));
+        // It prints what has happened four times a second.
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(process::wait(&mut child).code(), Some(0));
+}
+
 #[test]
 fn gamespy1_echoes_and_sends_properties_if_its_flags_say_so() {
     let flags = [
@@ -1357,24 +1423,12 @@ fn serve_lists_the_words_for_its_games_and_takes_each() {
     let mut games = 0;
     for line in out.lines().skip(1) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let run = [
-            "serve",
-            words[0],
-            "0",
-            "--game",
-            words[1],
-            "--players",
-            "400",
-            "--seconds",
-            "0",
-        ];
+        let run = ["serve", words[1], "0", "--players", "400", "--seconds", "0"];
         let (code, out, err) = output(&run);
         assert!(
             code == Some(0) && err.lines().count() <= 1,
             "{line}: {out}{err}"
         );
-        let (code, named, err) = output(&["serve", words[1], "0", "--seconds", "0"]);
-        assert!(code == Some(0) && err.is_empty(), "{line}: {named}{err}");
         games += 1;
     }
     assert_eq!(games, 9, "{out}");
@@ -1424,8 +1478,14 @@ fn decode_reads_datagrams_in_any_form_and_says_what_each_is() {
     );
     let raw = list("raw", "");
     std::fs::write(&raw, hex::decode(&reply).unwrap()).unwrap();
-    let text = list("hex", &format!("# both\n{request}\n{reply}\n"));
-    let (code, out, err) = output(&["decode", &raw, &text]);
+    // Neither the file's name nor the remark is UTF-8.
+    let text = PathBuf::from(OsStr::from_bytes(
+        &[list("hex", "").as_bytes(), b"\xff"].concat(),
+    ));
+    let lines = format!("{request}\n{reply}\n");
+    std::fs::write(&text, [b"# Fran\xe7ois\n", lines.as_bytes()].concat()).unwrap();
+    let mut decode = command(&["decode", &raw]);
+    let (code, out, err) = judge(&["decode"], &process::output(decode.arg(&text)));
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(!out.contains('\u{9b}'), "{out}");
     let lines: Vec<serde_json::Value> = out
@@ -1462,7 +1522,7 @@ fn decode_reads_datagrams_in_any_form_and_says_what_each_is() {
         code == Some(1) && out.contains("no datagram is a message of a known protocol"),
         "{out}"
     );
-    for file in [raw, text, noise] {
+    for file in [raw.into(), text, noise.into(), list("hex", "").into()] {
         std::fs::remove_file(file).unwrap();
     }
 }

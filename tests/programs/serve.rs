@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use kit::process;
+use rustix::process::{Pid, Signal, kill_process};
 
 fn serve(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_queryport"));
@@ -58,6 +59,16 @@ impl Server {
         let output = self.output.as_mut().unwrap();
         output.read_line(&mut line).unwrap();
         line
+    }
+
+    /// Ends it as a service manager does. Its exit status and complaints.
+    fn end(&mut self) -> (Option<i32>, String) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        let status = process::wait(&mut self.child);
+        let mut complaints = String::new();
+        let mut errors = self.child.stderr.take().unwrap();
+        errors.read_to_string(&mut complaints).unwrap();
+        (status.code(), complaints)
     }
 
     fn ask(&self, request: &[u8]) -> String {
@@ -128,6 +139,25 @@ fn it_serves_a_status_from_a_file_in_two_protocols_and_counts() {
     );
 }
 
+fn check_metrics(page: &str) {
+    let promtool = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut promtool) = promtool else {
+        return kit::not_checked("the counters of serve: no promtool");
+    };
+    let mut input = promtool.stdin.take().unwrap();
+    input.write_all(page.as_bytes()).unwrap();
+    drop(input);
+    let output = process::finish(promtool);
+    let problems = [output.stdout, output.stderr].concat();
+    let problems = String::from_utf8_lossy(&problems);
+    assert!(output.status.success() && problems.is_empty(), "{problems}");
+}
+
 #[test]
 fn the_counters_have_the_listed_names_and_kinds() {
     let arguments = ["quake3", "0", "--metrics", "127.0.0.1:0", "--players", "4"];
@@ -137,6 +167,7 @@ fn the_counters_have_the_listed_names_and_kinds() {
     let mut text = String::new();
     client.read_to_string(&mut text).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    check_metrics(body);
     let kind = "content-type: text/plain; version=0.0.4; charset=utf-8\r\n";
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains(kind));
     let counters = [
@@ -254,7 +285,7 @@ fn players_of_a_crowd_come_and_go() {
 }
 
 #[test]
-fn requests_are_reported_in_few_lines_and_a_closed_pipe_ends_serve() {
+fn requests_are_reported_in_few_lines_and_serve_goes_on_without_a_reader() {
     let mut server = Server::start(&["quake3", "0", "--who", "--no-guard"]);
     for _ in 0..200 {
         server.ask(GETSTATUS);
@@ -280,23 +311,10 @@ fn requests_are_reported_in_few_lines_and_a_closed_pipe_ends_serve() {
     }
     assert!(lines < 200, "{lines} lines");
     drop(server.output.take());
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    while server.child.try_wait().unwrap().is_none() {
-        socket.send_to(GETSTATUS, server.address(" on ")).unwrap();
-        std::thread::sleep(Duration::from_millis(20));
+    for _ in 0..20 {
+        server.ask(GETSTATUS);
     }
-    let mut complaints = String::new();
-    server
-        .child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut complaints)
-        .unwrap();
-    assert_eq!(
-        (process::wait(&mut server.child).code(), complaints.as_str()),
-        (Some(0), "")
-    );
+    assert_eq!(server.end(), (Some(0), String::new()));
 }
 
 #[test]
@@ -309,7 +327,7 @@ fn failures_of_serve_are_explained_in_a_message() {
         (
             vec!["ut2004", "0", "--announce", "127.0.0.1:1"],
             2,
-            "--announce applies to quake3 and gamespy1, not to ut2004\n",
+            "--announce applies to quake3, quake2, quake and gamespy1, not to ut2004\n",
         ),
         (
             vec!["quake3", "0", "--key", "abcdef"],
@@ -395,14 +413,88 @@ fn heartbeats_go_to_every_address_of_a_master_and_it_says_who_received_one() {
     assert_eq!(heard, expected.collect::<Vec<_>>());
 }
 
-/// The answer of `queryport query --json`.
-fn answer(protocol: &str, server: SocketAddr, more: &[&str]) -> serde_json::Value {
+/// Of each kind of server: its first heartbeat, a query of its master and the last heartbeat. Nobody
+/// reads the line about the query.
+#[test]
+fn each_kind_of_server_has_its_heartbeats() {
+    for (word, first, query, last) in [
+        (
+            "quake3",
+            "\u{ff}\u{ff}\u{ff}\u{ff}heartbeat DarkPlaces\n",
+            "\u{ff}\u{ff}\u{ff}\u{ff}getinfo c7a1e5b2",
+            "\u{ff}\u{ff}\u{ff}\u{ff}heartbeat DarkPlaces\n",
+        ),
+        (
+            "quake2",
+            "\u{ff}\u{ff}\u{ff}\u{ff}heartbeat\n\\hostname\\queryport embedded duel\\",
+            "\u{ff}\u{ff}\u{ff}\u{ff}ping",
+            "\u{ff}\u{ff}\u{ff}\u{ff}shutdown",
+        ),
+        ("quake", "a\n1\n2\n", "\u{ff}\u{ff}\u{ff}\u{ff}k\n", "C\n"),
+        (
+            "ut99",
+            "\\heartbeat\\",
+            "\\status\\",
+            "\\gamename\\ut\\statechanged\\2",
+        ),
+    ] {
+        let master = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let patience = Some(Duration::from_secs(20));
+        master.set_read_timeout(patience).unwrap();
+        let to = master.local_addr().unwrap().to_string();
+        let mut server = Server::start(&[word, "0", "--announce", &to]);
+        let heard = || {
+            let mut buffer = [0; 2048];
+            let (length, from) = master.recv_from(&mut buffer).unwrap();
+            let text: String = buffer[..length].iter().copied().map(char::from).collect();
+            (text, from)
+        };
+        let (heartbeat, from) = heard();
+        assert!(heartbeat.starts_with(first), "{word}: {heartbeat:?}");
+        drop(server.output.take());
+        let query: Vec<u8> = query.chars().map(|c| c as u8).collect();
+        master.send_to(&query, from).unwrap();
+        assert_ne!(heard().0, heartbeat, "{word}: a reply");
+        assert_eq!(server.end(), (Some(0), String::new()), "{word}");
+        while !heard().0.ends_with(last) {}
+    }
+}
+
+/// The words of an embedded server for `serve` and `query`, and the distance from the port that
+/// `query` takes to its query port.
+const EMBEDDED: [(&str, &str, i32); 9] = [
+    ("quake3", "quake3", 0),
+    ("quake2", "quake2", 0),
+    ("quake", "quake", 0),
+    ("ut99", "ut99", 1),
+    ("ut2004", "ut2004", 0),
+    ("ut3", "ut3", -1277),
+    // Its query port is fixed.
+    ("battlefield2", "gamespy4", 0),
+    ("minecraft", "minecraft", 0),
+    ("halo", "halo", 0),
+];
+
+/// The port that `query` takes.
+fn asked_at(server: &Server, distance: i32) -> SocketAddr {
+    let mut address = server.address(" on ");
+    let port = i32::from(address.port()) - distance;
+    address.set_port(port.try_into().unwrap());
+    address
+}
+
+/// What `queryport query --json` prints.
+fn line(what: &str, server: SocketAddr, more: &[&str]) -> serde_json::Value {
     let mut query = Command::new(env!("CARGO_BIN_EXE_queryport"));
-    query.args(["query", protocol, &server.to_string(), "--json"]);
+    query.args(["query", what, &server.to_string(), "--json"]);
     let output = process::output(query.args(more));
-    let mut answer: serde_json::Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
-    let mut answer = answer["answer"].take();
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// The answer of `queryport query --json`.
+fn answer(what: &str, server: SocketAddr, more: &[&str]) -> serde_json::Value {
+    let mut answer = line(what, server, more)["answer"].take();
     // Each query of Quake 3 has a challenge of its own, which the reply quotes.
     if let Some(rules) = answer["rules"].as_array_mut() {
         rules.retain(|rule| rule[0] != "challenge");
@@ -412,18 +504,88 @@ fn answer(protocol: &str, server: SocketAddr, more: &[&str]) -> serde_json::Valu
 
 #[test]
 fn a_recorded_server_is_answered_for_as_it_was() {
-    for protocol in ["gamespy1", "gamespy4", "quake3", "ut2004"] {
-        let server = Server::start(&[protocol, "0", "--players", "40"]);
-        let name = format!("queryport-{protocol}-{}.txt", std::process::id());
+    kit::at_once(EMBEDDED, |(served, asked, distance)| {
+        let server = Server::start(&[served, "0", "--players", "40"]);
+        let name = format!("queryport-{served}-{}.txt", std::process::id());
         let file = std::env::temp_dir().join(name);
         let path = file.to_str().unwrap();
-        let recorded = answer(protocol, server.address(" on "), &["--record", path]);
+        let at = asked_at(&server, distance);
+        let recorded = answer(asked, at, &["--record", path]);
         assert_eq!(recorded["players"].as_array().unwrap().len(), 40);
         drop(server);
-        let replay = Server::start(&[protocol, "0", "--replay", path]);
+        let replay = Server::start(&[served, "0", "--replay", path]);
         std::fs::remove_file(&file).unwrap();
-        let replayed = answer(protocol, replay.address(" on "), &[]);
-        assert_eq!(replayed, recorded, "{protocol}");
+        let replayed = answer(asked, asked_at(&replay, distance), &[]);
+        assert_eq!(replayed, recorded, "{served}");
+    });
+}
+
+#[test]
+fn a_detailed_answer_is_served_without_loss() {
+    kit::at_once(EMBEDDED, |(served, asked, distance)| {
+        let server = Server::start(&[served, "0"]);
+        let at = asked_at(&server, distance);
+        let line = line(asked, at, &["--detailed"]);
+        let name = format!("queryport-{served}-{}.json", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        std::fs::write(&file, line.to_string()).unwrap();
+        drop(server);
+        let copy = Server::start(&[served, "0", "--status", file.to_str().unwrap()]);
+        std::fs::remove_file(&file).unwrap();
+        let mut copied = answer(asked, asked_at(&copy, distance), &["--detailed"]);
+        let mut expected = line["answer"].clone();
+        // The order of rules is that of the format, and some formats add rules.
+        let rules = [&mut copied, &mut expected].map(|answer| answer["rules"].take());
+        assert_eq!(copied, expected, "{served}");
+        let [copied, expected] = rules.map(|rules| rules.as_array().unwrap().clone());
+        for rule in expected {
+            let key = rule[0].as_str().or(rule[0]["plain"].as_str()).unwrap();
+            // Each query has a challenge of its own. UT3's format writes mutators under one key.
+            let is_other = ["challenge", "p1073741829"].contains(&key);
+            assert!(is_other || copied.contains(&rule), "{served}: {rule}");
+        }
+    });
+}
+
+#[test]
+fn the_port_of_a_server_is_in_its_answer() {
+    kit::at_once(EMBEDDED, |(served, asked, distance)| {
+        let server = Server::start(&[served, "0"]);
+        let at = asked_at(&server, distance);
+        let port = &answer(asked, at, &[])["game_port"];
+        match served {
+            "battlefield2" => assert_eq!(*port, 16567),
+            "ut2004" => assert_eq!(*port, at.port() - 1),
+            _ if port.is_null() => {}
+            _ => assert_eq!(*port, at.port(), "{served}"),
+        }
+    });
+}
+
+#[test]
+fn a_status_from_a_file_has_no_invented_players() {
+    let file = std::env::temp_dir().join(format!("queryport-few-{}.json", std::process::id()));
+    std::fs::write(&file, r#"{"name": "From a file"}"#).unwrap();
+    let server = Server::start(&["ut3", "0", "--status", file.to_str().unwrap()]);
+    std::fs::remove_file(file).unwrap();
+    let answer = answer("gamespy4", server.address(" on "), &[]);
+    assert_eq!(answer["name"], "From a file");
+    let count = |field: &str| answer[field].as_array().map_or(0, Vec::len);
+    assert_eq!((count("players"), count("teams")), (0, 0), "{answer}");
+    for field in ["player_count", "bot_count"] {
+        assert!(answer[field].is_null() || answer[field] == 0, "{answer}");
+    }
+}
+
+#[test]
+fn several_protocols_are_named_and_share_plain_names() {
+    let server = Server::start(&["quake3,gamespy1,ut2004", "0"]);
+    let about = "an embedded Quake 3 server (quake3, gamespy1, ut2004) on ";
+    assert!(server.line.starts_with(about), "{}", server.line);
+    for protocol in ["quake3", "gamespy1", "ut2004"] {
+        let answer = answer(protocol, server.address(" on "), &[]);
+        assert_eq!(answer["name"], "queryport embedded deathmatch");
+        assert_eq!(answer["players"][0]["name"], "Sarge", "{protocol}");
     }
 }
 

@@ -1,6 +1,5 @@
 //! Lines about servers that go up or down, and about players who join or leave.
 
-use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
@@ -30,9 +29,7 @@ pub(crate) fn print(form: Form, server: &Server, events: &[Event]) {
     let time = SystemTime::now();
     for event in events {
         let line = line(form, time, server, event);
-        let mut out = io::stdout();
-        let written = writeln!(out, "{line}").and_then(|()| out.flush());
-        if let Err(error) = command_line::unread(written) {
+        if let Err(error) = command_line::print_if_read(line) {
             command_line::complain(&format!("events: {}", command_line::message(&error)));
         }
     }

@@ -269,14 +269,13 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     let listener = TcpListener::bind(arguments.listen)
         .await
         .map_err(|error: io::Error| cannot_listen(error))?;
+    let interrupted = command_line::interrupted();
     let address = listener.local_addr()?;
     let (servers, games) = (watched.servers.len(), watched.games.len());
     let counts = counts(servers as u64, games as u64);
-    let said = writeln!(
-        io::stdout(),
+    command_line::print_if_read(format_args!(
         "watching {counts}; status on http://{address}/, metrics on http://{address}/metrics"
-    );
-    command_line::unread(said)?;
+    ))?;
     let watched = Rc::new(RefCell::new(watched));
     for number in 0..servers {
         let interval = Duration::from_secs_f64(arguments.interval);
@@ -303,7 +302,7 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     };
     tokio::select! {
         () = http::serve(listener, site) => {}
-        interrupted = command_line::interrupted() => interrupted?,
+        interrupted = interrupted => interrupted?,
     }
     drop(embedded);
     Ok(ExitCode::SUCCESS)
@@ -343,10 +342,7 @@ async fn once(
         critical: threshold(arguments.critical),
     };
     let (state, line) = check::report(&watched, thresholds);
-    let mut out = io::stdout();
-    match writeln!(out, "{line}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        // The exit status is enough for a caller that does not read the line.
-        _ => Ok(state.exit_code()),
-    }
+    // The exit status is enough for a caller that does not read the line.
+    command_line::print_if_read(line)?;
+    Ok(state.exit_code())
 }

@@ -6,7 +6,7 @@
 //! cargo run -p queryport-cli -- serve quake3 27960 --players 64
 //! cargo run -p queryport-cli -- serve quake3 27960 --set map=q3dm6 --set time_limit=1200 --set dedicated=true
 //! cargo run -p queryport-cli -- serve quake3 27960 --status status.json
-//! cargo run -p queryport-cli -- serve gamespy4 25565 --game minecraft
+//! cargo run -p queryport-cli -- serve minecraft 25565                                    a game, see --list
 //! cargo run -p queryport-cli -- serve --replay transcript.txt                            the recorded replies of a server
 //! cargo run -p queryport-cli -- serve quake3,gamespy1 27960                              both on one port
 //! cargo run -p queryport-cli -- serve quake3 27960 --address 0.0.0.0 --address ::
@@ -35,7 +35,7 @@ use command_line::{WrongArgument, number};
 use listen::listen;
 use queryport::games::Game;
 use queryport::serve::{Announcer, Responder};
-use queryport::{GameKey, Protocol, Secret, ServerStatus, Service};
+use queryport::{AnnounceError, Format, GameKey, Protocol, Secret, ServerStatus, Service};
 use reporting::Reporting;
 use running::{Crowd, Server};
 use shared::{command_line, listen};
@@ -71,9 +71,6 @@ pub(crate) struct Arguments {
     /// The address to listen on; may be given more than once.
     #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)], value_parser = command_line::ip_address)]
     address: Vec<IpAddr>,
-    /// The game, for a protocol with several; `queryport serve --list` lists them.
-    #[arg(long)]
-    game: Option<String>,
     /// The number of invented players, which replace the usual ones.
     #[arg(long, value_parser = number(0..=u16::MAX))]
     players: Option<u16>,
@@ -87,16 +84,17 @@ pub(crate) struct Arguments {
     /// Answer with the datagrams that a server sent, and with nothing else: a transcript of `query
     /// --record`, a capture, or another file that `decode` reads. The challenge or id of the request
     /// replaces the recorded one. Only on loopback addresses, because replies have no bounds.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["game", "players", "crowd", "fields", "status", "no_guard", "announce", "key", "echo", "level_property", "game_property", "player_properties", "who", "metrics"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "crowd", "fields", "status", "no_guard", "announce", "key", "echo", "level_property", "game_property", "player_properties", "who", "metrics"])]
     replay: Option<PathBuf>,
-    /// A file with fields of the status as JSON, as in the `answer` of `query --json`.
+    /// A file with fields of the status as JSON: a line of `query --json`, its `answer`, or some of
+    /// its fields. With `query --json --detailed`, nothing is lost.
     #[arg(long, value_name = "FILE")]
     status: Option<PathBuf>,
     /// Answer without the usual bounds on replies, for tests with many clients on one address.
     #[arg(long)]
     no_guard: bool,
     /// Send heartbeats to all addresses of this master server; may be given more than once. For
-    /// quake3 and gamespy1.
+    /// quake3, quake2, quake and gamespy1.
     #[arg(long, value_name = "HOST:PORT", value_parser = master)]
     announce: Vec<String>,
     /// The game's key, for gamespy1: masters verify heartbeats with it.
@@ -150,6 +148,21 @@ struct Served {
 }
 
 impl Served {
+    /// The words of the command line.
+    fn words(&self) -> String {
+        let first = self.game.unwrap_or(self.protocol.as_str());
+        let words = std::iter::once(first).chain(self.others.iter().map(|other| other.as_str()));
+        words.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The description of the server, with its protocols if there are several.
+    fn about(&self, world: &str) -> String {
+        if self.others.is_empty() {
+            return world.to_owned();
+        }
+        format!("{world} ({})", self.words())
+    }
+
     /// The port that `queryport query` asks for this protocol or game.
     fn usual_port(&self) -> u16 {
         let game = self.game.and_then(|game| Game::find(game).ok());
@@ -196,29 +209,29 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         return Ok(ExitCode::SUCCESS);
     };
     let port = arguments.port.unwrap_or_else(|| served.usual_port());
-    let world = world::of(&arguments, served)?;
+    let sockets = sockets(&arguments.address, port)?;
+    let port = first_port(&sockets)?;
+    let world = world::of(&arguments, served, port)?;
     let services = services(&arguments, world.service, &served.others)?;
     let now = Instant::now();
-    let sockets = sockets(&arguments.address, port)?;
     let metrics = match arguments.metrics {
         Some(address) => Some(metrics::Listener::bind(address).await?),
         None => None,
     };
+    let announced = announced(&arguments.announce, &services, served)?;
     let masters = masters(&arguments.announce, &sockets).await?;
-    let announcer = if arguments.announce.is_empty() {
-        None
-    } else {
-        let port = first_port(&sockets)?;
-        Some(announcer(
-            served.protocol,
-            port,
-            &masters,
-            &world.status,
-            now,
-        )?)
+    let announcer = announced
+        .map(|service| announcer(service, port, &masters, &world.status, now))
+        .transpose()?;
+    let interrupted = command_line::interrupted();
+    let about = served.about(world.about);
+    let introduction = introduction(&about, &sockets, &masters, metrics.as_ref())?;
+    command_line::print_if_read(introduction)?;
+    // Masters of QuakeWorld ask nothing.
+    let silent_masters = match services.first.format() {
+        Format::QuakeWorld => Vec::new(),
+        _ => masters,
     };
-    let introduction = introduction(world.about, &sockets, &masters, metrics.as_ref())?;
-    writeln!(io::stdout(), "{introduction}")?;
     let crowd = arguments.crowd.map(|most| Crowd {
         status: world.status.clone(),
         most,
@@ -235,15 +248,14 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         answering: Reporting::new(responder, arguments.who),
         announcer,
         metrics,
-        silent_masters: masters,
+        silent_masters,
         crowd,
         started: now,
         next_second: now,
     };
     let time = arguments.seconds.map(Duration::from_secs);
-    server
-        .run(time.and_then(|time| now.checked_add(time)))
-        .await?;
+    let end = time.and_then(|time| now.checked_add(time));
+    server.run(end, interrupted).await?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -294,27 +306,46 @@ fn first_port(sockets: &[UdpSocket]) -> io::Result<u16> {
     }
 }
 
+/// The service whose heartbeats are sent, if there are masters: the first that has heartbeats.
+fn announced(
+    masters: &[String],
+    services: &Services,
+    served: &Served,
+) -> Result<Option<Service>, WrongArgument> {
+    if masters.is_empty() {
+        return Ok(None);
+    }
+    let has_heartbeats = |service: &&Service| {
+        matches!(
+            service.format(),
+            Format::Quake3 | Format::Quake2 | Format::QuakeWorld | Format::GameSpy1
+        )
+    };
+    let mut services = std::iter::once(&services.first).chain(&services.others);
+    let Some(service) = services.find(has_heartbeats) else {
+        let words = served.words();
+        let why =
+            format!("--announce applies to quake3, quake2, quake and gamespy1, not to {words}");
+        return Err(WrongArgument(why));
+    };
+    Ok(Some(service.clone()))
+}
+
 /// The sender of heartbeats.
 fn announcer(
-    protocol: Protocol,
+    service: Service,
     port: u16,
     masters: &[SocketAddr],
     status: &ServerStatus,
     now: Instant,
-) -> Result<Announcer, Box<dyn std::error::Error>> {
+) -> Result<Announcer, AnnounceError> {
     let masters = masters.iter().copied();
-    match protocol {
-        Protocol::Quake3 => {
-            let service = Service::from(Protocol::Quake3);
-            // Masters accept this tag from every game with a name.
-            let tag = "DarkPlaces";
-            Ok(Announcer::quake3(tag, masters, status, service, now)?)
-        }
-        Protocol::GameSpy1 => Ok(Announcer::gamespy1(port, masters, status, now)?),
-        other => {
-            let why = format!("--announce applies to quake3 and gamespy1, not to {other}");
-            Err(WrongArgument(why).into())
-        }
+    match service.format() {
+        Format::Quake2 => Ok(Announcer::quake2(masters, status, now)),
+        Format::QuakeWorld => Ok(Announcer::quake_world(masters, status, now)),
+        Format::GameSpy1 => Announcer::gamespy1(port, masters, status, now),
+        // Masters accept this tag from every game with a name.
+        _ => Announcer::quake3("DarkPlaces", masters, status, service, now),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Read;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ use shared::transcript::Transcript;
 use shared::{capture, command_line};
 
 use super::running::until;
-use super::{Arguments, WrongArgument, sockets};
+use super::{Arguments, WrongArgument, introduction, sockets};
 use crate::decode;
 
 /// The maximum size of a recording, in bytes.
@@ -51,17 +51,15 @@ pub(super) async fn run(
     let protocol = replay.protocol;
     let port = arguments.port.unwrap_or(protocol.default_query_port());
     let sockets = sockets(&arguments.address, port)?;
-    let mut line = format!("the recorded {protocol} server");
-    for (index, socket) in sockets.iter().enumerate() {
-        line += if index == 0 { " on " } else { " and " };
-        line += &socket.local_addr()?.to_string();
-    }
-    writeln!(io::stdout(), "{line}")?;
+    let interrupted = command_line::interrupted();
+    let about = format!("the recorded {protocol} server");
+    let introduction = introduction(&about, &sockets, &[], None)?;
+    command_line::print_if_read(introduction)?;
     let time = arguments.seconds.map(Duration::from_secs);
     let end = time.and_then(|time| Instant::now().checked_add(time));
     tokio::select! {
         () = until(end) => {}
-        interrupted = tokio::signal::ctrl_c() => interrupted?,
+        interrupted = interrupted => interrupted?,
         failed = serve(&sockets, &mut replay) => failed?,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,11 +1,13 @@
 //! Prints who asks.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use queryport::serve::Responder;
 use queryport::session::{Handled, Machine, Transmit};
+
+use super::command_line;
 
 /// The maximum number of lines in a second.
 const LINES: u32 = 10;
@@ -19,7 +21,7 @@ pub(crate) struct Reporting {
     second: Option<Instant>,
     lines: u32,
     left_out: u64,
-    /// Nobody reads the lines any more.
+    /// Why a line could not be written.
     pub(crate) failed: Option<io::Error>,
 }
 
@@ -60,7 +62,7 @@ impl Reporting {
     }
 
     fn write(&mut self, line: std::fmt::Arguments<'_>) {
-        if let Err(error) = writeln!(io::stdout(), "{line}") {
+        if let Err(error) = command_line::print_if_read(line) {
             self.failed.get_or_insert(error);
         }
     }

@@ -1,7 +1,7 @@
 //! A server that runs: requests, heartbeats, counters, a crowd of players.
 #![allow(clippy::disallowed_methods, reason = "a program has a clock")]
 
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,13 +42,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers until this time, or until Ctrl-C.
+    /// Answers until this time, or until it is interrupted.
     pub(crate) async fn run(
         mut self,
         end: Option<Instant>,
+        interrupted: impl Future<Output = io::Result<()>>,
     ) -> Result<(), Box<dyn std::error::Error>> {
-        // One future for the whole loop: a new one would miss a signal between two turns.
-        let interrupted = command_line::interrupted();
         tokio::pin!(interrupted);
         loop {
             tokio::select! {
@@ -113,7 +112,7 @@ impl Server {
                 .position(|address| *address == master);
             if let Some(index) = silent {
                 self.silent_masters.remove(index);
-                writeln!(io::stdout(), "{master} received the heartbeat")?;
+                command_line::print_if_read(format_args!("{master} received the heartbeat"))?;
             }
         }
         Ok(())

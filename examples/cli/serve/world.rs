@@ -2,33 +2,67 @@
 
 use std::path::Path;
 
-use queryport::games::Game;
+use queryport::games::{Game, QueryPort};
 use queryport::model::Detailed;
-use queryport::{Player, Protocol, ServerStatus};
+use queryport::{Dialect, Format, Player, Players, Protocol, ServerStatus, Service};
 use serde_json::{Map, Value};
-use shared::safe_text::{either, fit};
+use shared::safe_text::fit;
 
 use super::{Arguments, Served, WrongArgument, command_line, embedded};
 
-/// The embedded server, with the status that the arguments ask for.
+/// The embedded server at this port, with the status that the arguments ask for.
 pub(crate) fn of(
     arguments: &Arguments,
     served: &Served,
+    port: u16,
 ) -> Result<embedded::World, Box<dyn std::error::Error>> {
-    let game = arguments.game.as_deref().or(served.game);
-    let mut world = named(served.protocol, game).map_err(WrongArgument)?;
+    let is_served = |world: &embedded::World| match served.game {
+        Some(game) => world.game == game,
+        None => world.protocol == served.protocol,
+    };
+    let world = embedded::worlds().into_iter().find(is_served);
+    let mut world = world.ok_or("no server of this protocol is embedded")?;
+    if world.status.game_port.is_some() {
+        world.status.game_port = game_port(&world, port);
+    }
+    if let Some(file) = &arguments.status {
+        world.status = with_fields_of(without_players(world.status), file)
+            .map_err(|problem| format!("{}: {problem}", file.display()))?;
+    }
     if let Some(players) = arguments.players {
         let invented = (1..=players).map(|number| (number, 0));
         world.status = with_players(&world.status, invented, players);
     }
-    if let Some(file) = &arguments.status {
-        world.status = with_fields_of(&world.status, file)
-            .map_err(|problem| format!("{}: {problem}", file.display()))?;
-    }
     for (field, value) in &arguments.fields {
         world.status = with_field(&world.status, field, value).map_err(WrongArgument)?;
     }
+    if !served.others.is_empty() {
+        world.status = without_colours(&world.status)?;
+    }
     Ok(world)
+}
+
+/// The port that players connect to, of a server with this query port.
+fn game_port(world: &embedded::World, query_port: u16) -> Option<u16> {
+    let game = Game::find(world.game).ok()?;
+    match game.query_port {
+        QueryPort::Offset(offset) => query_port.checked_add_signed(offset.checked_neg()?),
+        QueryPort::Fixed(_) => game.game_port,
+        _ => Some(query_port),
+    }
+}
+
+/// The status without the players and bots of the embedded server.
+fn without_players(mut status: ServerStatus) -> ServerStatus {
+    status.players = Players::default();
+    status.teams.clear();
+    (status.player_count, status.bot_count) = (None, None);
+    status
+}
+
+/// The status with plain texts: the colour codes of one protocol are noise in another.
+fn without_colours(status: &ServerStatus) -> Result<ServerStatus, serde_json::Error> {
+    serde_json::from_value(serde_json::to_value(status)?)
 }
 
 /// The status with invented players, each with a number and a score.
@@ -60,30 +94,6 @@ pub(crate) fn with_crowd(status: &ServerStatus, most: u16, second: u64) -> Serve
     with_players(status, players, most)
 }
 
-/// The embedded server of a protocol and a game, by its word or name; the first of the protocol
-/// without a game.
-fn named(protocol: Protocol, game: Option<&str>) -> Result<embedded::World, String> {
-    let mut worlds = embedded::worlds();
-    worlds.retain(|world| world.protocol == protocol);
-    let wanted = game.map(folded);
-    let fits = |world: &&embedded::World| {
-        wanted.as_ref().is_none_or(|wanted| {
-            [world.game, world.name]
-                .iter()
-                .any(|word| folded(word) == *wanted)
-        })
-    };
-    if let Some(at) = worlds.iter().position(|world| fits(&world)) {
-        return Ok(worlds.swap_remove(at));
-    }
-    let words: Vec<&str> = worlds.iter().map(|world| world.game).collect();
-    Err(format!(
-        "{protocol} has no game {:?} here: give {}",
-        game.unwrap_or_default(),
-        either(&words)
-    ))
-}
-
 /// The embedded server of this game, by a word of the list, its name, or a name that
 /// `queryport games` knows.
 pub(crate) fn of_game(text: &str) -> Result<embedded::World, String> {
@@ -98,14 +108,44 @@ pub(crate) fn of_game(text: &str) -> Result<embedded::World, String> {
     let found = worlds.into_iter().find(fits);
     found.ok_or_else(|| match known {
         Some(game) => format!(
-            "no server of {} is embedded: `queryport serve {}` answers in its protocol; the games: {words}",
-            game.name, game.protocol
+            "no server of {} is embedded: {}; the games: {words}",
+            game.name,
+            advice(game)
         ),
         None => format!(
             "expected a protocol ({}) or a game ({words})",
             Protocol::ALL.map(Protocol::as_str).join(", ")
         ),
     })
+}
+
+/// The embedded server that answers the queries of another game, at that game's port.
+fn advice(game: &Game) -> String {
+    let Some(world) = stand_in(game) else {
+        return format!(
+            "record one with `queryport query {} HOST --record FILE`, and serve it with --replay",
+            game.id
+        );
+    };
+    let port = game
+        .default_query_port()
+        .map(|port| format!(" {port}"))
+        .unwrap_or_default();
+    format!("`queryport serve {}{port}` answers its queries", world.game)
+}
+
+/// An embedded server that answers in the dialect of a game.
+fn stand_in(game: &Game) -> Option<embedded::World> {
+    let format = match game.dialect {
+        Dialect::Quake2 => Format::Quake2,
+        Dialect::QuakeWorld => Format::QuakeWorld,
+        Dialect::GameSpy2 if game.protocol == Protocol::GameSpy4 => Format::GameSpy2,
+        Dialect::Minecraft => Format::Minecraft,
+        Dialect::MedalOfHonor | Dialect::JustCause2 => return None,
+        _ => Service::from(game.protocol).format(),
+    };
+    let mut worlds = embedded::worlds().into_iter();
+    worlds.find(|world| world.service.format() == format)
 }
 
 fn is_of(world: &embedded::World, game: &Game) -> bool {
@@ -135,12 +175,14 @@ pub(crate) fn list(columns: Option<usize>) -> String {
     list
 }
 
-/// The status with the fields of a JSON file.
-fn with_fields_of(status: &ServerStatus, file: &Path) -> Result<ServerStatus, String> {
+/// The status with the fields of a JSON file: those of an outcome's `answer`, or of the file itself.
+fn with_fields_of(mut status: ServerStatus, file: &Path) -> Result<ServerStatus, String> {
     let text = std::fs::read_to_string(file).map_err(|error| command_line::message(&error))?;
-    let fields: Map<String, Value> =
+    let mut fields: Map<String, Value> =
         serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let mut status = status.clone();
+    if let Some(Value::Object(answer)) = fields.remove("answer") {
+        fields = answer;
+    }
     for (field, value) in &fields {
         status = with_field(&status, field, &value.to_string())?;
     }
@@ -187,6 +229,8 @@ fn reason(error: &serde_json::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use queryport::{Client, QueryOptions, StatusQuery};
+
     use super::*;
 
     #[test]
@@ -221,6 +265,30 @@ mod tests {
             present.iter().any(|count| *count != present[0]),
             "{present:?}"
         );
+    }
+
+    /// `serve` embeds a server for it, or names one that answers its queries.
+    #[tokio::test]
+    async fn the_server_for_a_game_answers_its_queries() {
+        let mut tried = Vec::new();
+        for game in Game::all() {
+            let kind = (game.protocol, game.dialect);
+            if tried.contains(&kind) {
+                continue;
+            }
+            tried.push(kind);
+            let Some(world) = stand_in(game) else {
+                assert!(advice(game).contains("--replay"), "{}", game.id);
+                continue;
+            };
+            let server = world.start(0).await.unwrap();
+            let options = QueryOptions::default().with_dialect(game.dialect);
+            let query = |nonce| StatusQuery::new(game.protocol, nonce, &options);
+            let client = Client::new().unwrap();
+            let answer = client.ask_host(server.address, 0, query).await;
+            assert!(answer.is_ok(), "{}: {answer:?}", game.id);
+        }
+        assert!(tried.len() >= 10, "{tried:?}");
     }
 
     #[test]
