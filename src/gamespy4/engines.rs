@@ -4,7 +4,7 @@
 
 use super::wire::form::Form as Layout;
 use super::wire::minecraft;
-use crate::meaning::{Entry, Field, Form, Known, Row};
+use crate::meaning::{Entry, Field, Form, Key, Known, Row};
 use crate::meaning::{all, begins, entries, has, is, key};
 use crate::model::{Charset, Colours, Style};
 
@@ -208,8 +208,8 @@ static UNREAL_TOURNAMENT_3: Engine = Engine {
             key("p268435705", Field::TimeLimit),
             key("p268435969", Field::AntiCheat),
             key("p268435717", MUTATOR_BITS),
-            key("p1073741828", MUTATOR_NAMES),
-            key("p1073741829", MUTATOR_CLASSES),
+            key("p1073741828", MUTATOR_NAMES).with(Form::OrEmpty),
+            key("p1073741829", MUTATOR_CLASSES).with(Form::OrEmpty),
         ]),
         usual: &[],
         ..STANDARD.row
@@ -242,8 +242,7 @@ static BATTLEFIELD_2: Engine = Engine {
             key("bf2_scorelimit", Field::ScoreLimit),
             key("bf2_team1", Field::SideName(0)),
             key("bf2_team2", Field::SideName(1)),
-            key("bf2_bots", Field::HasBots),
-            key("bf2_coopbotcount", Field::BotCount),
+            key("bf2_bots", Field::BotCount).with(Form::YesIs(Key::new("bf2_coopbotcount"))),
             key("bf2_reservedslots", Field::PrivateSlots),
         ]),
         base: &["bf2"],
@@ -274,8 +273,7 @@ static BATTLEFIELD_2142: Engine = Engine {
             key("bf2142_scorelimit", Field::ScoreLimit),
             key("bf2142_team1", Field::SideName(0)),
             key("bf2142_team2", Field::SideName(1)),
-            key("bf2142_bots", Field::HasBots),
-            key("bf2142_coopbotcount", Field::BotCount),
+            key("bf2142_bots", Field::BotCount).with(Form::YesIs(Key::new("bf2142_coopbotcount"))),
             key("bf2142_reservedslots", Field::PrivateSlots),
         ]),
         base: &["bf2142"],

@@ -9,11 +9,11 @@ use crate::model::Text;
 /// without a known name is left out.
 pub(super) fn read(reader: &Reader<'_>) -> Option<Vec<Text>> {
     let bits = reader.value(MUTATOR_BITS);
-    let custom = reader.value_or_empty(MUTATOR_NAMES);
+    let custom = reader.value(MUTATOR_NAMES);
     // Most engines have neither.
     bits.or(custom)?;
     let version = reader.value(Field::Version);
-    let classes = reader.value_or_empty(MUTATOR_CLASSES);
+    let classes = reader.value(MUTATOR_CLASSES);
     let official = bits.and_then(|bits| ut3::mutators(bits, version, classes));
     if official.is_none() && custom.is_none() {
         return None;

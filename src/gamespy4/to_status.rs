@@ -34,9 +34,11 @@ impl ToStatus for Answer {
             rules.push(key, value);
         }
         let rows = Rows::read(self, engine, &reader);
+        let player_count = reader.player_count();
         let mut status = ServerStatus {
-            bot_count: bot_count(self, &reader, rows.players.as_deref()),
-            player_count: reader.player_count(),
+            bot_count: listed_bot_count(self, &reader, rows.players.as_deref())
+                .or_else(|| reader.bot_count(player_count)),
+            player_count,
             players: rows.players.into(),
             teams: rows.teams,
             rules: rules.build(reader.style.colours),
@@ -45,23 +47,23 @@ impl ToStatus for Answer {
             ..ServerStatus::default()
         };
         reader.fill(&mut status);
-        status.name = name(&reader);
+        if let Some(name) = name_before_forged_key(&reader) {
+            status.name = (!name.is_empty()).then(|| reader.text(name));
+        }
         status.mutators = mutators::read(&reader);
         status.in_charset(self.charset).without_contradictions()
     }
 }
 
-/// The name. A title can contain NUL. The name ends at a NUL with a key after it, because the rest
-/// was meant to forge that key.
-fn name(reader: &Reader<'_>) -> Option<Text> {
-    let raw = reader.value(Field::Name)?;
+/// The name, if its title contains a NUL with a key after it: the rest was meant to forge that key.
+fn name_before_forged_key<'a>(reader: &Reader<'a>) -> Option<&'a [u8]> {
+    let title = reader.value(Field::Name)?;
     let is_before_key = |end: &usize| {
-        let after = raw.get(end.saturating_add(1)..).unwrap_or_default();
+        let after = title.get(end.saturating_add(1)..).unwrap_or_default();
         begins_with_key(after, reader)
     };
-    let end = memchr::memchr_iter(0, raw).find(is_before_key);
-    let name = raw.get(..end.unwrap_or(raw.len()))?;
-    (!name.is_empty()).then(|| reader.text(name))
+    let end = memchr::memchr_iter(0, title).find(is_before_key)?;
+    title.get(..end)
 }
 
 fn begins_with_key(text: &[u8], reader: &Reader<'_>) -> bool {
@@ -95,12 +97,14 @@ impl Rows {
     }
 }
 
-/// The number of bots: counted in a complete list, else the server's own count.
-fn bot_count(answer: &Answer, reader: &Reader<'_>, players: Option<&[Player]>) -> Option<u32> {
-    match players.and_then(listed_bots) {
-        Some(listed) if lists_everyone(answer, reader) => Some(listed),
-        _ => reader.bot_count(reader.player_count()),
-    }
+/// The number of bots in a complete list.
+fn listed_bot_count(
+    answer: &Answer,
+    reader: &Reader<'_>,
+    players: Option<&[Player]>,
+) -> Option<u32> {
+    let listed = listed_bots(players?)?;
+    lists_everyone(answer, reader).then_some(listed)
 }
 
 /// Whether the list of players is complete, and no shorter than the server's own count, if any.

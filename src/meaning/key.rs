@@ -236,8 +236,8 @@ impl Key {
         }
     }
 
-    /// This key's bit in a filter of keys. Several keys share a bit.
-    pub(crate) const fn bit(self) -> u64 {
+    /// This key's bit in its word of a [`KeySet`].
+    const fn bit(self) -> u64 {
         1_u64.wrapping_shl(self.0 as u32)
     }
 }
@@ -356,14 +356,12 @@ const fn ends(name: &[u8]) -> (u64, u64) {
 #[derive(Debug, Clone)]
 pub(crate) struct Known<'a> {
     values: [Option<&'a [u8]>; NAMES.len()],
-    traits: Traits,
 }
 
 impl Default for Known<'_> {
     fn default() -> Self {
         Self {
             values: [None; NAMES.len()],
-            traits: Traits::default(),
         }
     }
 }
@@ -377,7 +375,6 @@ impl<'a> Known<'a> {
             && slot.is_none_or(<[u8]>::is_empty)
         {
             *slot = Some(value);
-            self.traits = self.traits.with(Traits::of_value(key, value));
         }
         Some(key)
     }
@@ -398,11 +395,6 @@ impl<'a> Known<'a> {
         let mut values = keys.iter().filter_map(|key| self.get(*key));
         values.find(|value| !value.is_empty())
     }
-
-    /// The traits of the reply.
-    pub(super) const fn traits(&self) -> Traits {
-        self.traits
-    }
 }
 
 impl<'a> FromIterator<(&'a [u8], &'a [u8])> for Known<'a> {
@@ -412,63 +404,6 @@ impl<'a> FromIterator<(&'a [u8], &'a [u8])> for Known<'a> {
             known.insert(key, value);
         }
         known
-    }
-}
-
-/// What marks look at, as two filters: the keys of a reply and the first letters of their values.
-/// Several keys and letters share a bit, so a reply without a bit lacks the trait, and one with it
-/// may have it. Comparing filters is faster than comparing texts, and most rows already differ
-/// here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Traits {
-    keys: u64,
-    letters: u64,
-}
-
-impl Traits {
-    pub(super) const NONE: Self = Self {
-        keys: 0,
-        letters: 0,
-    };
-
-    /// A key, whatever its value.
-    pub(super) const fn of_key(key: Key) -> Self {
-        Self {
-            keys: key.bit(),
-            letters: 0,
-        }
-    }
-
-    /// A key and the first letter of its value, the same in both cases.
-    pub(super) const fn of_value(key: Key, value: &[u8]) -> Self {
-        let letters = match value {
-            [first, ..] => {
-                let letter = *first & 0x1F;
-                let shift = letter.wrapping_add(key.0);
-                1_u64.wrapping_shl(shift as u32)
-            }
-            [] => 0,
-        };
-        Self {
-            keys: key.bit(),
-            letters,
-        }
-    }
-
-    /// These traits and the others.
-    pub(super) const fn with(self, other: Self) -> Self {
-        Self {
-            keys: self.keys | other.keys,
-            letters: self.letters | other.letters,
-        }
-    }
-
-    /// Whether a reply with these traits can have all of the others.
-    #[inline]
-    pub(super) const fn include(self, others: Self) -> bool {
-        let missing_keys = others.keys & !self.keys;
-        let missing_letters = others.letters & !self.letters;
-        missing_keys == 0 && missing_letters == 0
     }
 }
 

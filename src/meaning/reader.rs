@@ -18,7 +18,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) bytes: &'a Bytes,
     /// The row's style, or another character set if one is known.
     pub(crate) style: Style,
-    /// The keys of the row that the reply has, with values that are not empty and count.
+    /// The keys of the row that the reply has, with the values that count.
     values: Vec<(&'static Entry, &'a [u8])>,
 }
 
@@ -29,13 +29,11 @@ impl<'a> Reader<'a> {
     /// A reader of these values, in the row's style.
     pub(crate) fn new(row: &'static Row, known: &'a Known<'a>, bytes: &'a Bytes) -> Self {
         let mut values = Vec::with_capacity(USUAL_VALUES);
-        for entry in row.entries() {
-            if let Some(value) = known.get(entry.key)
-                && let Some(value) = entry.form.value(value, known)
-            {
+        row.values(known).for_each(|(entry, value)| {
+            if let Some(value) = entry.form.value(value, known) {
                 values.push((entry, value));
             }
-        }
+        });
         Self {
             row,
             known,
@@ -78,11 +76,7 @@ impl<'a> Reader<'a> {
                 Field::ScoreLimit => fill(&mut status.score_limit, || number::integer(value)),
                 Field::ModName | Field::Ignored | Field::Own(_) => {}
                 Field::SideName(_) | Field::SideScore(_) => {}
-                Field::Players
-                | Field::PlayersWithoutBots
-                | Field::Humans
-                | Field::BotCount
-                | Field::HasBots => {}
+                Field::Players | Field::PlayersWithoutBots | Field::Humans | Field::BotCount => {}
             }
         }
         // Without a limit, the time that is left has no meaning.
@@ -103,12 +97,6 @@ impl<'a> Reader<'a> {
 
     /// The number of bots, as the server counts them or the people.
     pub(crate) fn bot_count(&self, player_count: Option<u32>) -> Option<u32> {
-        if self.row.has(Field::HasBots) {
-            return match number::boolean(self.value(Field::HasBots)?)? {
-                true => self.number(Field::BotCount),
-                false => Some(0),
-            };
-        }
         if let Some(bots) = self.number(Field::BotCount) {
             return Some(bots);
         }
@@ -116,7 +104,7 @@ impl<'a> Reader<'a> {
         player_count?.checked_sub(humans)
     }
 
-    /// The values of a field that are not empty.
+    /// The values of a field that count.
     fn values_of(&self, field: Field) -> impl Iterator<Item = &'a [u8]> {
         let of_field = self
             .values
@@ -125,16 +113,9 @@ impl<'a> Reader<'a> {
         of_field.map(|(_, value)| *value)
     }
 
-    /// The first value of a field that is not empty.
+    /// The first value of a field that counts: one with a text, unless the form says otherwise.
     pub(crate) fn value(&self, field: Field) -> Option<&'a [u8]> {
         self.values_of(field).next()
-    }
-
-    /// The first value of a field that is not empty, else an empty one.
-    pub(crate) fn value_or_empty(&self, field: Field) -> Option<&'a [u8]> {
-        let is_there = |entry: &Entry| entry.field == field && self.known.has(entry.key);
-        let empty = || self.row.entries().any(is_there).then_some(&[][..]);
-        self.value(field).or_else(empty)
     }
 
     /// The first value of a field that is a number.
@@ -175,11 +156,15 @@ fn seconds(value: &[u8]) -> Option<Duration> {
 impl Form {
     /// The value as it counts: `None` if it does not.
     fn value<'v>(self, value: &'v [u8], known: &Known<'v>) -> Option<&'v [u8]> {
-        if value.is_empty() {
+        if value.is_empty() && !matches!(self, Self::OrEmpty) {
             return None;
         }
         match self {
             Self::ZeroIs(word) if is_word(value, word) => Some(b"0"),
+            Self::YesIs(key) => match number::boolean(value)? {
+                true => known.get(key).filter(|other| !other.is_empty()),
+                false => Some(b"0"),
+            },
             Self::Part(part) => Some(part(value)).filter(|part| !part.is_empty()),
             Self::Unless(key, words) => {
                 let other = known.get(key).unwrap_or_default();

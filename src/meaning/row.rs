@@ -1,6 +1,6 @@
 //! A row: how the keys of one engine are recognised, and what they mean.
 
-use super::key::{Key, KeySet, Known, Traits};
+use super::key::{Key, KeySet, Known};
 use crate::model::Style;
 use crate::text::number::leading;
 
@@ -49,6 +49,19 @@ impl Row {
         own.list.iter().chain(usual)
     }
 
+    /// The values that a reply has for these keys, in the same order.
+    pub(crate) fn values<'a>(
+        &self,
+        known: &Known<'a>,
+    ) -> impl Iterator<Item = (&'static Entry, &'a [u8])> {
+        // A reply has few of the keys, so their values are looked up first.
+        let own = self.own;
+        let with_value = |entry: &'static Entry| Some((entry, known.get(entry.key)?));
+        let usual = self.usual.iter().filter_map(with_value);
+        let usual = usual.filter(move |(entry, _)| !own.keys.has(entry.key));
+        own.list.iter().filter_map(with_value).chain(usual)
+    }
+
     /// These keys and those of the row.
     pub(crate) const fn add_keys(&self, keys: KeySet) -> KeySet {
         add_keys(add_keys(keys, self.own.list), self.usual)
@@ -57,11 +70,6 @@ impl Row {
     /// The meaning of a key.
     pub(crate) fn entry(&self, key: Key) -> Option<&'static Entry> {
         self.entries().find(|entry| entry.key == key)
-    }
-
-    /// Whether some key has this meaning.
-    pub(crate) fn has(&self, field: Field) -> bool {
-        self.entries().any(|entry| entry.field == field)
     }
 
     /// Whether this is a name of the game itself.
@@ -143,8 +151,6 @@ pub(crate) enum Field {
     /// The number of people, next to [`Self::Players`].
     Humans,
     BotCount,
-    /// Whether there are bots: without the key, [`Self::BotCount`] does not count.
-    HasBots,
     MaxPlayers,
     PrivateSlots,
     TimeLimit,
@@ -179,8 +185,12 @@ pub(crate) enum Form {
     LowestBit,
     /// This text means 0.
     ZeroIs(&'static str),
+    /// No means 0, and yes means the value of this key.
+    YesIs(Key),
     /// This part of the value.
     Part(fn(&[u8]) -> &[u8]),
+    /// Counts even if it is empty.
+    OrEmpty,
     /// Counts only if this key has none of these values, which are compared in any ASCII case.
     Unless(Key, &'static [&'static str]),
 }
@@ -189,32 +199,55 @@ pub(crate) enum Form {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Signature {
     marks: &'static [Mark],
-    /// The traits of every reply that has these marks.
-    traits: Traits,
+    /// The key of the first mark.
+    key: Key,
+    /// The letter that its value begins with, as [`in_one_case`]; `None` for any value.
+    letter: Option<u8>,
 }
 
-/// The signature of these marks.
+/// The signature of these marks. The first one is not that a key lacks.
+#[allow(clippy::panic, reason = "evaluated by the compiler")]
 pub(crate) const fn all(marks: &'static [Mark]) -> Signature {
-    let mut traits = Traits::NONE;
-    let mut rest = marks;
-    while let [mark, others @ ..] = rest {
-        traits = traits.with(mark.traits());
-        rest = others;
-    }
-    Signature { marks, traits }
+    let (key, text) = match marks {
+        [Mark::Is(key, text) | Mark::Begins(key, text), ..] => (*key, *text),
+        [
+            Mark::Has(key) | Mark::Number(key, ..) | Mark::NumberWithLetters(key),
+            ..,
+        ] => (*key, ""),
+        [Mark::Lacks(_), ..] | [] => panic!("no key that the reply has"),
+    };
+    let letter = match text.as_bytes() {
+        [letter, ..] => Some(in_one_case(*letter)),
+        [] => None,
+    };
+    Signature { marks, key, letter }
 }
 
 impl Signature {
-    /// Whether a reply with these values has all marks.
+    /// Whether a reply with these values has all marks. Most signatures already differ in the first
+    /// letter of their first mark.
     #[inline]
     pub(crate) fn fits(&self, known: &Known<'_>) -> bool {
-        known.traits().include(self.traits) && self.has_all_marks(known)
+        let Some(value) = known.get(self.key) else {
+            return false;
+        };
+        let may_fit = match (self.letter, value) {
+            (None, _) => true,
+            (Some(letter), [first, ..]) => letter == in_one_case(*first),
+            (Some(_), []) => false,
+        };
+        may_fit && self.has_all_marks(known)
     }
 
     #[inline(never)]
     fn has_all_marks(&self, known: &Known<'_>) -> bool {
         self.marks.iter().all(|mark| mark.fits(known))
     }
+}
+
+/// A letter without the bit in which upper and lower case differ; any other byte without it, too.
+const fn in_one_case(byte: u8) -> u8 {
+    byte & !0x20
 }
 
 /// A condition on the keys of a reply. Values are compared in any ASCII case.
@@ -260,17 +293,6 @@ pub(crate) const fn number(name: &str, first: u32, last: u32) -> Mark {
 }
 
 impl Mark {
-    /// The traits of every reply that has the mark.
-    const fn traits(self) -> Traits {
-        match self {
-            Self::Has(key) | Self::Number(key, ..) | Self::NumberWithLetters(key) => {
-                Traits::of_key(key)
-            }
-            Self::Is(key, text) | Self::Begins(key, text) => Traits::of_value(key, text.as_bytes()),
-            Self::Lacks(_) => Traits::NONE,
-        }
-    }
-
     fn fits(self, known: &Known<'_>) -> bool {
         let value = |key| known.get(key).unwrap_or_default();
         match self {

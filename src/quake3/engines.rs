@@ -76,7 +76,7 @@ pub(crate) struct TextLimits {
 
 impl TextLimits {
     /// No reply reaches a limit.
-    const NONE: Self = Self {
+    pub(crate) const NONE: Self = Self {
         lengths: &[],
         piece: 0,
     };
@@ -750,10 +750,10 @@ pub(crate) const UNNAMED_QUAKE3: Engine = Engine {
     row: Row {
         name: "Quake III Arena or Quake3e",
         signatures: &[all(&[
+            has("hostname"),
             lacks("gamename"),
             lacks("version"),
             number("protocol", 66, 68),
-            has("hostname"),
         ])],
         style: style(Colours::Caret),
         ..QUAKE3.row

@@ -351,7 +351,8 @@ fn players(input: &[u8]) -> Players<'_> {
 /// whether their end is there.
 fn pairs(section: &[u8]) -> (Vec<Pair<'_>>, bool) {
     let after_type = section.get(1..).unwrap_or_default();
-    let texts: Vec<&[u8]> = each(after_type, text).collect();
+    let mut texts = Vec::with_capacity(memchr::memchr_iter(0, after_type).count());
+    texts.extend(each(after_type, text));
     let mut pairs = Vec::with_capacity(KEYS.len());
     let mut read = 0;
     for key_at in known_keys(&texts) {
