@@ -2,14 +2,14 @@
 
 use bytes::Bytes;
 
-use super::engines::{Engine, QUAKE_WORLD};
+use super::engines::{Engine, QUAKE_WORLD, TextLimits};
 use super::reassembly::{Added, Parts};
 use super::wire::player::{PlayerLine, is_other_line};
 use super::wire::response::{Layout, Response};
 use super::wire::siblings::Family;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::meaning::{Field, Known, Reader};
+use crate::meaning::{Field, Key, Known, Reader};
 use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::options::Detail;
 use crate::text::number::number;
@@ -49,6 +49,9 @@ pub struct Answer {
 /// no look at their engine.
 const NEVER_FULL: usize = 1300;
 
+/// The number of players.
+pub(super) const CLIENTS: Key = Key::new("clients");
+
 /// The lines after the infostring, as far as they show whether the reply is complete.
 #[derive(Debug, Clone, Copy, Default)]
 struct LineCount {
@@ -56,6 +59,38 @@ struct LineCount {
     players: usize,
     /// Whether some lines are neither players nor other parts of a reply.
     has_odd_line: bool,
+}
+
+/// What the keys of a status show about its player lines.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LineBounds {
+    /// The server's count of players.
+    counted: Option<usize>,
+    /// All slots of the server. One whose slots are all taken has listed everybody.
+    slots: Option<usize>,
+    /// The lengths at which the server leaves out lines.
+    limits: TextLimits,
+}
+
+impl LineBounds {
+    /// The bounds of a reply with these keys.
+    pub(super) fn new(engine: &Engine, keys: &Reader<'_>) -> Self {
+        // No key of the siblings counts the players.
+        let counts_players = engine.family == Family::Quake3;
+        let clients = keys.known.get(CLIENTS).filter(|_| counts_players);
+        Self {
+            counted: clients.and_then(number),
+            slots: keys.number(Field::MaxPlayers),
+            limits: engine.limits,
+        }
+    }
+
+    /// Whether the server can have left out lines after this number of players in a text of this
+    /// length.
+    fn may_lack_lines(self, listed: usize, length: usize) -> bool {
+        let has_free_slot = self.slots.is_none_or(|slots| listed < slots);
+        self.counted.is_none() && has_free_slot && self.limits.may_cut_after(length)
+    }
 }
 
 impl Answer {
@@ -168,13 +203,15 @@ impl Answer {
     /// server counts. The end of a QuakeWorld reply counts as missing if another datagram could
     /// follow the last one.
     pub fn completeness(&self) -> Completeness {
-        self.completeness_with(|line| PlayerLine::is_one(self.family(), line))
+        let bounds = self.line_bounds();
+        self.completeness_with(bounds, |line| PlayerLine::is_one(self.family(), line))
     }
 
     /// The completeness. `read_player` is called with each line, and returns whether it is a
     /// player's.
     pub(super) fn completeness_with<'a>(
         &'a self,
+        bounds: LineBounds,
         mut read_player: impl FnMut(&'a [u8]) -> bool,
     ) -> Completeness {
         let mut lines = LineCount::default();
@@ -196,19 +233,22 @@ impl Answer {
                 info: info.has_odd_key() || info.iter().next().is_none(),
                 ..MissingParts::NOTHING
             },
-            (Detail::Full, _) => self.missing_of_status(lines),
+            (Detail::Full, _) => self.missing_of_status(lines, bounds),
         };
         missing.into()
     }
 
     /// The missing parts of a status.
-    fn missing_of_status(&self, lines: LineCount) -> MissingParts {
+    fn missing_of_status(&self, lines: LineCount, bounds: LineBounds) -> MissingParts {
         let response = self.response();
         let is_cut_in_info = !self.layout.info_closed;
-        let counted = self.counted_players();
-        let lacks_counted = counted.is_some_and(|counted| lines.players < counted);
+        let lacks_counted = bounds
+            .counted
+            .is_some_and(|counted| lines.players < counted);
         let has_cut_line = !response.closes_lines();
-        let may_lack_lines = counted.is_none() && self.may_lack_lines(lines.players);
+        // A longer reply of QuakeWorld goes on in the next datagram.
+        let may_lack_lines = self.family() != Family::QuakeWorld
+            && bounds.may_lack_lines(lines.players, response.text().len());
         MissingParts {
             rules: is_cut_in_info || response.info().has_odd_key(),
             players: is_cut_in_info || lacks_counted || lines.has_odd_line,
@@ -217,10 +257,26 @@ impl Answer {
         }
     }
 
-    /// The server's count of players.
+    /// The bounds of the player lines, for a reply whose keys have not been read.
+    fn line_bounds(&self) -> LineBounds {
+        if self.response().text().len() <= NEVER_FULL {
+            return LineBounds {
+                counted: self.counted_players(),
+                slots: None,
+                limits: TextLimits::NONE,
+            };
+        }
+        let known: Known<'_> = self.rules().collect();
+        let engine = Engine::of_reply(self.family(), &known);
+        let keys = Reader::new(&engine.row, &known, self.raw());
+        LineBounds::new(engine, &keys)
+    }
+
+    /// The server's count of players in a status.
     fn counted_players(&self) -> Option<usize> {
         // No key of the siblings counts the players.
-        if self.family() != Family::Quake3 {
+        let may_count = self.family() == Family::Quake3 && self.detail() == Detail::Full;
+        if !may_count {
             return None;
         }
         let is_count = |(key, value): &(&[u8], &[u8])| {
@@ -228,24 +284,6 @@ impl Answer {
         };
         let (_, count) = self.rules().find(is_count)?;
         number(count)
-    }
-
-    /// Whether the server can have left out lines after this number of players. One whose slots are
-    /// all taken has listed everybody.
-    fn may_lack_lines(&self, listed: usize) -> bool {
-        let length = self.response().text().len();
-        // A longer reply of QuakeWorld goes on in the next datagram.
-        if self.family() == Family::QuakeWorld || length <= NEVER_FULL {
-            return false;
-        }
-        let known: Known<'_> = self.rules().collect();
-        let engine = Engine::of_reply(self.family(), &known);
-        if !engine.limits.may_cut_after(length) {
-            return false;
-        }
-        let slots: Option<usize> =
-            Reader::new(&engine.row, &known, self.raw()).number(Field::MaxPlayers);
-        slots.is_none_or(|slots| listed < slots)
     }
 
     /// Whether another datagram can belong to the reply, or a part of it belongs to another one.

@@ -1,6 +1,6 @@
 //! Player lines: how players are read from them, and how the server side writes them.
 
-use super::answer::Answer;
+use super::answer::{Answer, LineBounds};
 use super::engines::{BOT_SLOTS, Engine, SpectatorMark};
 #[cfg(feature = "serve")]
 use super::values::{quake_text, value_of};
@@ -61,8 +61,9 @@ impl Lines {
             shows_bots: engine.bots_have_no_ping && known.has(const { Key::new("bots") }),
             extras: ExtrasBuilder::new(answer.raw(), style.charset, 0),
         };
+        let bounds = LineBounds::new(engine, keys);
         let is_quake_world = answer.family() == Family::QuakeWorld;
-        let completeness = answer.completeness_with(|line| {
+        let completeness = answer.completeness_with(bounds, |line| {
             let Some(player) = reader.player(line) else {
                 if is_quake_world && let Some((key, stream)) = stream_pair(line) {
                     rules.push(key, stream);

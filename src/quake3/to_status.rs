@@ -1,6 +1,6 @@
 //! Converts an answer into a [`ServerStatus`]. The engine's row has the meaning of each key.
 
-use super::answer::Answer;
+use super::answer::{Answer, CLIENTS};
 use super::engines::{
     BOT_SLOTS, Clients, Engine, Limit, MATCH_NUMBER, MATCH_TIME, MATCH_WORDS, Match,
 };
@@ -13,9 +13,6 @@ use crate::meaning::{Field, Key, Known, Reader};
 use crate::model::{RulesBuilder, ServerStatus, Style, Text, ToStatus};
 use crate::options::Detail;
 use crate::text::number;
-
-/// The number of players.
-const CLIENTS: Key = Key::new("clients");
 
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
@@ -63,7 +60,9 @@ impl ToStatus for Answer {
             status.time_left = status.time_left.or_else(|| time.left());
         }
         status.max_players = reply.max_players(&status);
-        status.password = status.password.or_else(|| reply.password_left_out());
+        if completeness.is_complete() && reply.leaves_out_password() {
+            status.password.get_or_insert(false);
+        }
         status.score_limit = status.score_limit.or_else(|| reply.score_limit());
         status.without_contradictions()
     }
@@ -169,16 +168,10 @@ impl<'a> Reply<'a> {
         slots.checked_add(status.private_slots.unwrap_or(0))
     }
 
-    /// `false` if this engine leaves out the keys of a password when there is none.
-    fn password_left_out(&self) -> Option<bool> {
+    /// Whether this reply has no key of a password, as this engine's replies if there is none.
+    fn leaves_out_password(&self) -> bool {
         let left_out = self.engine.password_left_out;
-        let is_left_out = left_out.include(self.answer.detail()) && !self.has_password_key();
-        let has_none = is_left_out && self.answer.completeness().is_complete();
-        has_none.then_some(false)
-    }
-
-    fn has_password_key(&self) -> bool {
-        self.keys.value(Field::Password).is_some()
+        left_out.include(self.answer.detail()) && self.keys.value(Field::Password).is_none()
     }
 
     /// Whether a modification runs that has types of match of its own.
