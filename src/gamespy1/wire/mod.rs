@@ -170,17 +170,31 @@ impl<'a> Iterator for Pairs<'a> {
 /// cannot be a key, or if a key or a separator is left at the end. Then a value contains a
 /// separator, or the reply was cut.
 pub(crate) fn are_pairs(raw: &[u8]) -> bool {
-    let mut pairs = Fields::new(raw).pairs();
-    let mut is_after_name = false;
-    for (key, value) in pairs.by_ref() {
-        let has_no_key = is_after_name && !begins_like_key(key);
-        let has_key_as_value = RowKey::name_index(value).is_some();
-        if has_no_key || has_key_as_value {
+    let texts = raw.strip_prefix(b"\\").unwrap_or(raw);
+    // Up to the first name, between two names, and after the last one, all texts must be in pairs.
+    let mut start = 0;
+    for name_key in name_keys(texts) {
+        let before = texts.get(start..name_key).unwrap_or_default();
+        let is_value = !count_separators(before).is_multiple_of(2);
+        let from_key = texts.get(name_key..).unwrap_or_default();
+        let next_key = tokens(from_key).nth(2);
+        if is_value || next_key.is_some_and(|text| !begins_like_key(text)) {
             return false;
         }
-        is_after_name = RowKey::name_index(key).is_some();
+        start = name_key;
     }
-    pairs.rest.is_empty()
+    let rest = texts.get(start..).unwrap_or_default();
+    raw.is_empty() || !count_separators(rest).is_multiple_of(2)
+}
+
+/// The positions of the texts that can be keys of players' names.
+fn name_keys(texts: &[u8]) -> impl Iterator<Item = usize> {
+    // Names are few: most texts are not read for this.
+    memchr::memchr2_iter(b'p', b'P', texts).filter(|&position| {
+        let (before, rest) = texts.split_at_checked(position).unwrap_or_default();
+        let begins_text = matches!(before, [] | [.., b'\\']);
+        begins_text && text(rest).is_ok_and(|(_, key)| RowKey::name_index(key).is_some())
+    })
 }
 
 /// `pair = token token`
@@ -211,7 +225,11 @@ pub(crate) fn is_control(key: &[u8], value: &[u8]) -> bool {
 
 /// An upper bound for the number of pairs in these bytes.
 pub(crate) fn count_bound(raw: &[u8]) -> usize {
-    memchr::memchr_iter(b'\\', raw).count().div_ceil(2)
+    count_separators(raw).div_ceil(2)
+}
+
+fn count_separators(raw: &[u8]) -> usize {
+    memchr::memchr_iter(b'\\', raw).count()
 }
 
 #[cfg(test)]

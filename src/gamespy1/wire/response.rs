@@ -420,14 +420,8 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     if let Ok((text, number)) = status_response(text) {
         return split_part(number, text);
     }
-    // Ends come shortest first, so the last that counts is the longest.
-    let mut longest = (text, Trailer::None);
-    for (body, found) in ends(text, trailer) {
-        if begins_with_key(text, body, found) {
-            longest = (body, found);
-        }
-    }
-    longest
+    let longest = ends(text, trailer).find(|(body, found)| begins_with_key(text, body, *found));
+    longest.unwrap_or((text, Trailer::None))
 }
 
 /// The start of the pairs of a datagram.
@@ -448,8 +442,8 @@ pub(crate) fn pairs_start(datagram: &[u8]) -> usize {
 /// \queryid\?\final\\eof\      whole, but not the last: no server ends a reply with such an id
 /// ```
 fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
-    let with_eof = ends(text, eof_end).last();
-    let longest = with_eof.or_else(|| ends(text, id_end).last());
+    let with_eof = ends(text, eof_end).next();
+    let longest = with_eof.or_else(|| ends(text, id_end).next());
     let Some((body, end)) = longest else {
         return (text, Trailer::CUT_PART);
     };
@@ -476,15 +470,17 @@ fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
 const MAX_SEPARATORS: usize = 7;
 
 /// The ends of a text that `production` parses, each with the body before it. The longest end is
-/// the last item.
+/// the first item.
 fn ends<'a, T>(
     text: &'a [u8],
     production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
 ) -> impl Iterator<Item = (&'a [u8], T)> {
     const WORDS: [&[u8]; 3] = [br"\queryid", br"\final", br"\eof"];
-    let starts = memchr::memrchr_iter(b'\\', text).take(MAX_SEPARATORS);
-    starts.filter_map(move |start| {
-        let (rest, body) = take_up_to(text, start).ok()?;
+    let last_separators = memchr::memrchr_iter(b'\\', text).take(MAX_SEPARATORS);
+    let searched_from = last_separators.last().unwrap_or(text.len());
+    let (before, searched) = text.split_at_checked(searched_from).unwrap_or_default();
+    memchr::memchr_iter(b'\\', searched).filter_map(move |start| {
+        let (rest, body) = take_up_to(text, before.len().saturating_add(start)).ok()?;
         if !WORDS.iter().any(|word| rest.starts_with(word)) {
             return None;
         }

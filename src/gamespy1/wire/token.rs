@@ -68,7 +68,7 @@ impl<'a> RowKey<'a> {
     #[inline]
     pub(crate) fn name_index(key: &[u8]) -> Option<u32> {
         // Most keys begin with another word.
-        let may_be_name = matches!(key, [b'p' | b'P', b'l' | b'L', _, _, _, _, _, ..]);
+        let may_be_name = matches!(key, [b'p' | b'P', b'l' | b'L', ..]);
         if !may_be_name {
             return None;
         }
