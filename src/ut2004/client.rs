@@ -91,8 +91,8 @@ impl StatusQuery {
         });
     }
 
-    /// Ends the current step.
-    fn end_step(&mut self) -> NextStep {
+    /// Ends the current step. Without an answer, a request follows.
+    fn end_step(&mut self) -> Option<Answer> {
         let is_first_round = self.lists.info.is_none() && self.command != Command::Info;
         if !is_first_round {
             return self.decide();
@@ -103,26 +103,31 @@ impl StatusQuery {
             // The rest of the lists arrives during the round trip of the info.
             self.ask(Command::Info);
         }
-        NextStep::Request
+        None
     }
 
     /// Ends the awaited replies and decides.
-    fn decide(&mut self) -> NextStep {
+    fn decide(&mut self) -> Option<Answer> {
         if self.options.detail == Detail::Short {
-            return NextStep::Done(self.take_answer());
+            return Some(self.take_answer());
         }
         let ended = match self.command {
             Command::Info => Reply::Info,
             _ => Reply::Lists,
         };
         match self.lists.end(ended) {
-            Decision::Complete => return NextStep::Done(self.take_answer()),
+            Decision::Complete => return Some(self.take_answer()),
             _ if self.lists.is_round_open() => self.ask_for_next_list(),
             Decision::AskInfo => self.ask(Command::Info),
             Decision::AskLists => self.ask_for_lists(),
-            Decision::End => return NextStep::Done(self.take_answer()),
+            Decision::End => return Some(self.take_answer()),
         }
-        NextStep::Request
+        None
+    }
+
+    /// The same at a timeout.
+    fn end_step_at_timeout(&mut self) -> OnTimeout<Answer> {
+        self.end_step().map_or(OnTimeout::Next, OnTimeout::Done)
     }
 
     /// The lists of the current request that can take further datagrams.
@@ -148,7 +153,7 @@ impl StatusQuery {
             return Verdict::Partial(Wait::Reply);
         }
         if self.lists.info.is_none() || takes_no_more {
-            return self.end_step().into();
+            return self.end_step().map_or(Verdict::Next, Verdict::Done);
         }
         Verdict::Partial(if self.lists.look_whole() {
             Wait::Grace
@@ -163,7 +168,7 @@ impl StatusQuery {
         if self.command == Command::Players {
             // An empty list has no datagram.
             self.lists.players.set_answered();
-            return self.end_step().into();
+            return self.end_step_at_timeout();
         }
         if self.lists.info.is_none() {
             self.command = Command::Info;
@@ -188,32 +193,6 @@ impl StatusQuery {
     fn take_answer(&mut self) -> Answer {
         self.lists.end_lists();
         Answer::new(std::mem::take(&mut self.lists), &self.options)
-    }
-}
-
-/// The step after the end of a request.
-enum NextStep {
-    /// The next request.
-    Request,
-    /// Nothing: this is the answer.
-    Done(Answer),
-}
-
-impl From<NextStep> for Verdict<Answer> {
-    fn from(step: NextStep) -> Self {
-        match step {
-            NextStep::Request => Self::Next,
-            NextStep::Done(answer) => Self::Done(answer),
-        }
-    }
-}
-
-impl From<NextStep> for OnTimeout<Answer> {
-    fn from(step: NextStep) -> Self {
-        match step {
-            NextStep::Request => Self::Next,
-            NextStep::Done(answer) => Self::Done(answer),
-        }
     }
 }
 
@@ -242,7 +221,7 @@ impl Conversation for StatusQuery {
         }
         let awaits_info = self.is_sent && self.command == Command::Info;
         match self.lists.take(datagram, awaits_info, &self.options.limits) {
-            Ok(Reply::Info) => self.end_step().into(),
+            Ok(Reply::Info) => self.end_step().map_or(Verdict::Next, Verdict::Done),
             Ok(Reply::Lists) => self.verdict(),
             // A datagram over the limits shows that the request has arrived.
             Err(error) if matches!(error.kind, ParseErrorKind::Limit { .. }) => self.verdict(),
@@ -265,6 +244,6 @@ impl Conversation for StatusQuery {
         if self.is_silent() {
             return self.handle_silence(remaining);
         }
-        self.end_step().into()
+        self.end_step_at_timeout()
     }
 }

@@ -58,6 +58,7 @@ impl ListReply {
         let is_cut = self.datagrams.iter().any(|part| part.is_cut);
         let is_mixed = ends > 1 || starts > 1 || self.has_player_in_two_datagrams();
         let mut facts = Facts {
+            datagrams: self.datagrams.len(),
             is_sound: !is_cut && !is_mixed,
             has_first_rule: starts > 0,
             has_end: ends > 0 || self.datagrams.is_empty(),
@@ -144,25 +145,21 @@ impl ListReply {
     }
 
     /// The indexes of datagrams of which an earlier version has arrived. Two datagrams are versions
-    /// of one if they begin with the same entry, or if both can be the last one and have rules of
-    /// the same names.
+    /// of one if they begin with the same entry, or if both can be the last one and begin with a
+    /// rule of the same name.
     fn later_versions(&self) -> BTreeSet<usize> {
         let mut later = BTreeSet::new();
         let mut starts = BTreeSet::new();
-        let mut ends = BTreeSet::new();
         for (index, part) in self.datagrams.iter().enumerate() {
-            if let Some(start) = part.first_entry() {
-                let is_new_start = starts.insert(start);
-                if !is_new_start {
-                    later.insert(index);
-                }
+            let Some(mut start) = part.first_entry() else {
+                continue;
+            };
+            if part.is_end() {
+                start.value = &[];
             }
-            let end: Vec<&[u8]> = part.rules_of_end().map(|rule| rule.name).collect();
-            if !end.is_empty() {
-                let is_new_end = ends.insert(end);
-                if !is_new_end {
-                    later.insert(index);
-                }
+            let is_new_start = starts.insert((start, part.is_end()));
+            if !is_new_start {
+                later.insert(index);
             }
         }
         later
@@ -193,6 +190,7 @@ fn has_names(entries: &[Entry<'_>], wanted: &[Entry<'_>]) -> bool {
 /// What a reply shows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Facts {
+    pub(super) datagrams: usize,
     /// Whether it is one reply and has no cut datagram. Signs of two replies: two datagrams that
     /// can only be the last, two that begin the rules, or one player in two datagrams.
     pub(super) is_sound: bool,
@@ -355,12 +353,6 @@ impl Datagram {
     fn first_entry(&self) -> Option<Entry<'_>> {
         let first_player = self.players().next().map(Entry::identity);
         first_player.or_else(|| self.rules().next())
-    }
-
-    /// The rules of this datagram if it can be the last, else none.
-    fn rules_of_end(&self) -> impl Iterator<Item = Entry<'_>> {
-        let end = self.is_end().then_some(self);
-        end.into_iter().flat_map(Self::rules)
     }
 
     fn rules(&self) -> impl Iterator<Item = Entry<'_>> {

@@ -188,21 +188,12 @@ impl Lists {
         self.player_count == Some(self.players.facts.playing())
     }
 
-    fn rules_proof(&self) -> Proof {
-        rules_proof(&self.rules.best, &self.rules.facts)
+    const fn rules_proof(&self) -> Proof {
+        rules_proof(&self.rules.facts)
     }
 
     fn players_proof(&self) -> Proof {
-        self.bounds()
-            .players_proof(&self.players.best, &self.players.facts)
-    }
-
-    fn bounds(&self) -> Bounds {
-        Bounds {
-            count: self.player_count,
-            max_spectators: self.rules.facts.max_spectators,
-            has_bots: self.rules.facts.min_players > Some(0),
-        }
+        players_proof(&self.players.facts, &self.rules.facts, self.player_count)
     }
 
     /// Begins a round of requests for both lists.
@@ -296,8 +287,8 @@ impl Lists {
         self.rules.end_reply(false, rules_proof);
         // Players of the info's moment need no newer values, if the rules have none.
         let keeps_players = self.rules.moment == Moment::Copied && self.are_players_settled();
-        let bounds = self.bounds();
-        let proof_of = |reply: &_, facts: &_| bounds.players_proof(reply, facts);
+        let (rules, count) = (self.rules.facts, self.player_count);
+        let proof_of = |facts: &_| players_proof(facts, &rules, count);
         self.players.end_reply(keeps_players, proof_of);
     }
 
@@ -353,52 +344,31 @@ impl Lists {
     }
 }
 
-/// What bounds the list of players.
-struct Bounds {
-    /// The info's count.
-    count: Option<usize>,
-    max_spectators: Option<usize>,
-    /// Whether the count can include bots.
-    has_bots: bool,
-}
-
-impl Bounds {
-    fn players_proof(&self, reply: &ListReply, facts: &Facts) -> Proof {
-        let Some(count) = self.count else {
-            return Proof::Thrice;
-        };
-        let are_enough = facts.listed >= count;
-        if !are_enough && !self.has_bots {
-            return Proof::Never;
-        }
-        let shows_end = facts.has_end && reply.datagram_count() > 0;
-        if shows_end && !self.have_room_for_a_datagram(count, facts) {
-            return Proof::Once;
-        }
-        if are_enough && facts.has_end {
-            Proof::Twice
-        } else {
-            Proof::Thrice
-        }
-    }
-
-    /// Whether the server can have as many people more as a full datagram lists.
-    fn have_room_for_a_datagram(&self, count: usize, facts: &Facts) -> bool {
-        let Some(max_spectators) = self.max_spectators else {
-            return true;
-        };
-        // The game can admit one spectator more.
-        let most = count.saturating_add(max_spectators).saturating_add(1);
-        facts.has_long_names || facts.listed.saturating_add(MIN_FULL_ROWS) <= most
-    }
-}
-
-fn rules_proof(reply: &ListReply, facts: &Facts) -> Proof {
-    match reply.datagram_count() {
+const fn rules_proof(rules: &Facts) -> Proof {
+    match rules.datagrams {
         0 => Proof::Never,
-        _ if !facts.has_first_rule || !facts.has_end => Proof::Thrice,
+        _ if !rules.has_first_rule || !rules.has_end => Proof::Thrice,
         1 => Proof::Once,
         _ => Proof::Twice,
+    }
+}
+
+/// The proof of the players, if the rules show this and the info counts so many.
+fn players_proof(players: &Facts, rules: &Facts, count: Option<usize>) -> Proof {
+    let Some(count) = count else {
+        return Proof::Thrice;
+    };
+    let are_enough = players.listed >= count;
+    let has_bots = rules.min_players > Some(0);
+    // The game can admit one spectator more.
+    let spectators = rules.max_spectators.unwrap_or(usize::MAX).saturating_add(1);
+    let with_another = players.listed.saturating_add(MIN_FULL_ROWS);
+    let fits_another = players.has_long_names || with_another <= count.saturating_add(spectators);
+    match (are_enough, players.has_end) {
+        (false, _) if !has_bots => Proof::Never,
+        (_, true) if players.datagrams > 0 && !fits_another => Proof::Once,
+        (true, true) => Proof::Twice,
+        _ => Proof::Thrice,
     }
 }
 
@@ -499,7 +469,7 @@ impl List {
 
     /// Ends the current reply and compares it with the best one. With `keeps_best`, an equal reply
     /// only confirms the entries. A reply that one such reply proves lacks nothing.
-    fn end_reply(&mut self, keeps_best: bool, proof_of: impl Fn(&ListReply, &Facts) -> Proof) {
+    fn end_reply(&mut self, keeps_best: bool, proof_of: impl Fn(&Facts) -> Proof) {
         if !self.is_awaited {
             return;
         }
@@ -527,7 +497,7 @@ impl List {
         } else {
             self.reply.relation_to(&self.best)
         };
-        if relation == Relation::Lacking && proof_of(&self.reply, &facts) != Proof::Once {
+        if relation == Relation::Lacking && proof_of(&facts) != Proof::Once {
             if self.moment == Moment::Before {
                 self.moment = Moment::Doubted;
             }
