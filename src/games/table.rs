@@ -470,6 +470,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "hiddendangerous2", name: "Hidden & Dangerous 2", old_ids: &["had2"], year: Some(2003),
         game_port: Some(11001), query_port: Offset(3), also_at: &[(GameSpy1, Offset(3))], gamename: Some("hd2"),
         masters: BOTH, certainty: Unverified, quirks: "version 1.12 answers in GameSpy v2, others in GameSpy v1",
+        marks: &[All(&[Has("voicechat"), Has("expansion"), Has("isdedicated")])],
         evidence: Captures, source: "node-gamedig; 333networks; Austinb/GameQ", ..GAMESPY2 },
     Game { id: "nascarthunder2004", name: "NASCAR Thunder 2004", year: Some(2003), query_port: Fixed(13333),
         ..GAMESPY2 },

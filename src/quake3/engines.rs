@@ -174,7 +174,7 @@ pub(crate) enum Names {
     /// The game has this name. In a status, the key names the game module, which is the
     /// modification; in an `infoResponse`, it may name the game.
     GameModule { game: &'static str, module: Key },
-    /// The modification only, in these keys.
+    /// The game itself or a modification, in each of these keys.
     Modification(&'static [Key]),
 }
 
@@ -1068,6 +1068,10 @@ pub(crate) const SPEARMINT: Engine = Engine {
     ..DEFAULT
 };
 
+/// In a status, `gamename` is the game module, such as that of JA+; in an info, `game` is its folder
+/// (JACoders/OpenJK, codemp/game/g_xcvar.h, codemp/server/sv_main.cpp).
+const JEDI_NAMES: Names = Names::Modification(&[Key::new("gamename"), Key::new("game")]);
+
 /// Jedi Outcast 1.04.
 /// (mvdevs/jk2mv src/qcommon/q_shared.h, src/server/sv_main.cpp).
 pub(crate) const JEDI_OUTCAST: Engine = Engine {
@@ -1085,6 +1089,7 @@ pub(crate) const JEDI_OUTCAST: Engine = Engine {
     },
     game: Some("swjk2jo"),
     limits: TextLimits::NONE,
+    names: JEDI_NAMES,
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Holocron FFA"),
@@ -1136,6 +1141,7 @@ pub(crate) const JEDI_ACADEMY: Engine = Engine {
     },
     game: Some("swjkja"),
     limits: TextLimits::NONE,
+    names: JEDI_NAMES,
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Holocron FFA"),

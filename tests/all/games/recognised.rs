@@ -206,6 +206,18 @@ fn a_stock_type_of_match_tells_unreal_tournament_3() {
     assert_eq!(of("OtherGame.Duel"), None);
 }
 
+/// Its replies name no game (Austinb/GameQ, tests/Protocols/Providers/Had2).
+#[test]
+fn keys_tell_hidden_and_dangerous_2() {
+    let mut status = ServerStatus::default();
+    for key in ["isdedicated", "voicechat", "expansion"] {
+        assert_eq!(Game::of(&status, Protocol::GameSpy4), None);
+        status.rules.push(key, "1");
+    }
+    let game = Game::of(&status, Protocol::GameSpy4).unwrap();
+    assert_eq!(game.id, "hiddendangerous2");
+}
+
 /// The game of one reply.
 fn of_reply(body: &[u8]) -> Option<&'static str> {
     let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());

@@ -199,6 +199,21 @@ fn game_and_modification_are_apart() {
     assert_eq!(names(openarena), named("Quake3Arena", None));
 }
 
+/// The game module sets `gamename` (JACoders/OpenJK, codemp/game/g_xcvar.h).
+#[test]
+fn a_game_module_of_jedi_academy_is_a_modification() {
+    let names = |body: &str| {
+        let status = read(body);
+        (plain(&status.game), plain(&status.mod_name))
+    };
+    let version = "version\\JAmp: v1.0.1.0 linux-i386";
+    let status = |name: &str| names(&format!("statusResponse\n\\gamename\\{name}\\{version}\n"));
+    assert_eq!(status("JA+ Mod v2.4"), (None, Some("JA+ Mod v2.4".into())));
+    assert_eq!(status("basejka"), (Some("basejka".into()), None));
+    let info = names("infoResponse\n\\game\\japlus\\truejedi\\0\\protocol\\26");
+    assert_eq!(info, (None, Some("japlus".into())));
+}
+
 #[test]
 fn colour_codes_are_those_of_the_game() {
     let shown = |body| plain(&read(body).name).unwrap();
