@@ -56,13 +56,13 @@ impl Family {
     ///
     /// `has_named_sides`: it also sends rows with `playername` and with `teamname`.
     pub(crate) fn of(known: &Known<'_>, has_named_sides: bool) -> &'static Self {
-        let mut by_name = FAMILIES.into_iter();
+        let mut by_name = FAMILIES.iter().copied();
         if let Some(family) = by_name.find(|family| family.row.fits(known)) {
             return family;
         }
         let game = known.get(Key::new("gamename")).unwrap_or_default();
         let has_named_sides = has_named_sides && game.is_empty();
-        let mut by_keys = FAMILIES.into_iter();
+        let mut by_keys = FAMILIES.iter().copied();
         let family = by_keys.find(|family| {
             let has_keys = family.own_keys.iter().any(|keys| keys.fits(known));
             has_keys || (family.has_named_sides && has_named_sides)
@@ -74,7 +74,7 @@ impl Family {
 /// Every key with a meaning in some family, and the marks.
 const KEYS: KeySet = {
     let mut keys = UNKNOWN.row.add_keys(KeySet::EMPTY);
-    let mut rest = FAMILIES.as_slice();
+    let mut rest = FAMILIES;
     while let [family, others @ ..] = rest {
         keys = family.row.add_keys(keys);
         rest = others;
@@ -93,7 +93,7 @@ pub(crate) fn is_known_key(name: &[u8]) -> bool {
 }
 
 /// The families, the most specific first.
-static FAMILIES: [&Family; 14] = [
+static FAMILIES: &[&Family] = &[
     &BATTLEFIELD_1942,
     &MEDAL_OF_HONOR,
     &TRIBES_VENGEANCE,
@@ -474,7 +474,7 @@ mod tests {
 
     #[test]
     fn families_are_told_by_their_marks() {
-        for (raw, name) in [
+        let replies = [
             (&br"\gamename\ut\minnetver\432"[..], "Unreal engine"),
             (br"\gamename\some\minnetver\432", "Unreal engine"),
             (br"\gamename\bfield1942", "Battlefield 1942"),
@@ -486,7 +486,11 @@ mod tests {
             (br"\hostname\x\gamevariant\Elite\numrounds\5", "SWAT 4"),
             (br"\gamevariant\CTF\teamone\Phoenix", "Tribes: Vengeance"),
             (br"\gamename\serioussamse", "Serious Sam"),
+            (br"\gamename\nolf", "No One Lives Forever"),
             (br"\gamename\nolf2", "No One Lives Forever 2"),
+            (br"\gamename\ut2", "UT2003 and UT2004"),
+            (br"\gamename\vietcong", "Vietcong"),
+            (br"\gamename\bcommander", "Star Trek: Bridge Commander"),
             (br"\gamename\descent3", "Descent 3"),
             (br"\gamename\netpanzer", "netPanzer"),
             (br"\gamename\ccrenegade", "Command & Conquer: Renegade"),
@@ -495,8 +499,14 @@ mod tests {
             (b"", "unknown"),
             // The name of a game takes precedence over a key.
             (br"\gamename\ut\rankedserver\0\teamone\x", "Unreal engine"),
-        ] {
+        ];
+        for (raw, name) in replies {
             assert_eq!(family(raw, false), name, "{}", raw.escape_ascii());
+        }
+        for known in FAMILIES {
+            let name = known.row.name;
+            let is_tested = replies.iter().any(|(_, tested)| *tested == name);
+            assert!(is_tested, "there is no reply of {name} above");
         }
         assert_eq!(family(b"", true), "Battlefield 1942");
     }

@@ -51,7 +51,7 @@ impl Engine {
     /// The engine of a reply: the first whose layout or keys it has, else [`UNKNOWN`].
     pub(super) fn of(layout: Layout, known: &Known<'_>) -> &'static Self {
         let fits = |engine: &&Self| engine.layouts.contains(&layout) || engine.row.fits(known);
-        let mut engines = ENGINES.into_iter();
+        let mut engines = ENGINES.iter().copied();
         engines.find(fits).unwrap_or(&UNKNOWN)
     }
 
@@ -70,7 +70,7 @@ pub(super) const MUTATOR_NAMES: Field = Field::Own(1);
 pub(super) const MUTATOR_CLASSES: Field = Field::Own(2);
 
 /// The engines, the most specific first.
-static ENGINES: [&Engine; 13] = [
+static ENGINES: &[&Engine] = &[
     &MINECRAFT,
     &JUST_CAUSE_2,
     &UNREAL_TOURNAMENT_3,
@@ -484,7 +484,7 @@ mod tests {
             known.insert(key.as_bytes(), value.as_bytes());
             Engine::of(layout, &known).row.name
         };
-        for (key, value, name) in [
+        let replies = [
             ("p1073741825", "DM-Deck", "Unreal Tournament 3"),
             ("p268435717", "0", "Unreal Tournament 3"),
             ("BF2_ranked", "1", "Battlefield 2"),
@@ -499,8 +499,14 @@ mod tests {
             ("gamevariant", "SEF", "SWAT 4"),
             ("gamevariant", "bf2", "other engines"),
             ("hostname", "Srv", "other engines"),
-        ] {
+        ];
+        for (key, value, name) in replies {
             assert_eq!(of(Layout::Sections, key, value), name);
+        }
+        for engine in ENGINES.iter().filter(|engine| engine.layouts.is_empty()) {
+            let name = engine.row.name;
+            let is_tested = replies.iter().any(|(_, _, tested)| *tested == name);
+            assert!(is_tested, "there is no reply of {name} above");
         }
         assert_eq!(of(Layout::Legacy, "hostname", "Srv"), "GameSpy v2");
         assert_eq!(of(Layout::Legacy, "bf2_ranked", "1"), "Battlefield 2");

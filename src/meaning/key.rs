@@ -1,7 +1,7 @@
 //! The keys that have a meaning, and their values in one reply.
 
 /// Every key with a meaning in some protocol, in lower case.
-const NAMES: [&str; 189] = [
+const NAMES: &[&str] = &[
     "*gamedir",
     "*version",
     "active_mods",
@@ -193,6 +193,9 @@ const NAMES: [&str; 189] = [
     "wdisable",
 ];
 
+// [`KeySet`] has a bit for each key.
+const _: () = assert!(NAMES.len() <= 192);
+
 /// A known key: its place in [`NAMES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key(u8);
@@ -203,7 +206,7 @@ impl Key {
     #[allow(clippy::panic, reason = "evaluated by the compiler")]
     pub(crate) const fn new(name: &str) -> Self {
         let mut index = 0_u8;
-        let mut rest = NAMES.as_slice();
+        let mut rest = NAMES;
         while let [known, others @ ..] = rest {
             if is_same(known.as_bytes(), name.as_bytes()) {
                 return Self(index);
@@ -299,7 +302,7 @@ static SLOTS: [Key; SLOT_COUNT] = slots();
 const fn slots() -> [Key; SLOT_COUNT] {
     let mut slots = [EMPTY; SLOT_COUNT];
     let mut key = Key(0);
-    let mut rest = NAMES.as_slice();
+    let mut rest = NAMES;
     while let [name, others @ ..] = rest {
         let mut slot = slot_of(name.as_bytes());
         while slots[slot].0 != EMPTY.0 {

@@ -243,7 +243,7 @@ impl Engine {
     /// Every row except [`DEFAULT`].
     #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
     pub(crate) fn all() -> impl Iterator<Item = &'static Self> {
-        ALL.iter().chain(&SIBLINGS)
+        ALL.iter().chain(SIBLINGS)
     }
 
     /// The type of match with this number.
@@ -499,7 +499,7 @@ const STOCK_FRAGS: Limit = Limit::StockKey(Key::new("fraglimit"));
 const SCORE: Limit = Limit::Key(Key::new("scorelimit"));
 
 /// Every engine, the most specific marks first.
-pub(crate) static ALL: [Engine; 43] = [
+pub(crate) static ALL: &[Engine] = &[
     URBAN_TERROR,
     URBAN_TERROR_ELSEWHERE,
     IW4X,
@@ -547,7 +547,7 @@ pub(crate) static ALL: [Engine; 43] = [
 
 /// Quake 2, QuakeWorld and the games made from them. The form of a reply identifies the family, its
 /// keys the engine.
-pub(crate) static SIBLINGS: [Engine; 8] = [
+pub(crate) static SIBLINGS: &[Engine] = &[
     ALIEN_ARENA,
     KINGPIN,
     QUAKE2,
@@ -1891,7 +1891,7 @@ mod tests {
             let known = InfoString::new(info.as_bytes()).iter().collect();
             assert_eq!(Engine::of_reply(*family, &known).row.name, *name, "{info}");
         }
-        for engine in &SIBLINGS {
+        for engine in SIBLINGS {
             let name = engine.row.name;
             let is_tested = SIBLING_REPLIES.iter().any(|(_, tested, _)| *tested == name);
             assert!(is_tested, "SIBLING_REPLIES has no reply of {name}");

@@ -264,7 +264,7 @@ const UT2004: Engine = Engine {
 };
 
 /// The most specific first.
-static ENGINES: [Engine; 6] = [
+static ENGINES: &[Engine] = &[
     KILLING_FLOOR_TURBO,
     KILLING_FLOOR,
     RED_ORCHESTRA,
@@ -281,7 +281,7 @@ mod tests {
     fn the_version_tells_the_form_of_a_player() {
         let with_pairs = |version: &u32| PlayerForm::of_version(*version) == PlayerForm::WithPairs;
         assert!((0..=0xFF).filter(with_pairs).eq([0x7E]));
-        for engine in &ENGINES {
+        for engine in ENGINES {
             assert!(
                 engine
                     .versions
