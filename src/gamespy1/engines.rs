@@ -4,14 +4,14 @@ use crate::meaning::{Entry, Field, Form, Key, KeySet, Known, Row, Signature};
 use crate::meaning::{all, begins, entries, has, is, key};
 use crate::model::{Charset, Colours, Style};
 
-/// A family of games whose servers use the same keys in the same way.
+/// An engine, or several whose servers use the same keys in the same way.
 #[derive(Debug)]
-pub(crate) struct Family {
+pub(crate) struct Engine {
     /// The keys. The signatures are names of games, which outweigh any other key.
     pub(crate) row: Row,
-    /// Keys that show the family if no name of a game does.
+    /// Keys that show the engine if no name of a game does.
     own_keys: &'static [Signature],
-    /// Whether rows with `playername` and with `teamname`, without a `gamename`, show the family.
+    /// Whether rows with `playername` and with `teamname`, without a `gamename`, show the engine.
     has_named_sides: bool,
     /// The score of a player whose row has none, in a complete reply.
     pub(crate) absent_score: Option<i64>,
@@ -51,32 +51,33 @@ pub(crate) const MUTATOR_KEYS: KeySet = KeySet::EMPTY
     .with(Key::new("mutator"));
 /// The number of people and bots, which is 0 without bots.
 pub(crate) const EVERYONE_IF_BOTS: Field = Field::Own(1);
-impl Family {
-    /// The family of a server that sends these keys.
+
+impl Engine {
+    /// The engine of a server that sends these keys.
     ///
     /// `has_named_sides`: it also sends rows with `playername` and with `teamname`.
     pub(crate) fn of(known: &Known<'_>, has_named_sides: bool) -> &'static Self {
-        let mut by_name = FAMILIES.iter().copied();
-        if let Some(family) = by_name.find(|family| family.row.fits(known)) {
-            return family;
+        let mut by_name = ENGINES.iter().copied();
+        if let Some(engine) = by_name.find(|engine| engine.row.fits(known)) {
+            return engine;
         }
         let game = known.get(Key::new("gamename")).unwrap_or_default();
         let has_named_sides = has_named_sides && game.is_empty();
-        let mut by_keys = FAMILIES.iter().copied();
-        let family = by_keys.find(|family| {
-            let has_keys = family.own_keys.iter().any(|keys| keys.fits(known));
-            has_keys || (family.has_named_sides && has_named_sides)
+        let mut by_keys = ENGINES.iter().copied();
+        let engine = by_keys.find(|engine| {
+            let has_keys = engine.own_keys.iter().any(|keys| keys.fits(known));
+            has_keys || (engine.has_named_sides && has_named_sides)
         });
-        family.unwrap_or(&UNKNOWN)
+        engine.unwrap_or(&UNKNOWN)
     }
 }
 
-/// Every key with a meaning in some family, and the marks.
+/// Every key with a meaning in some engine, and the marks.
 const KEYS: KeySet = {
     let mut keys = UNKNOWN.row.add_keys(KeySet::EMPTY);
-    let mut rest = FAMILIES;
-    while let [family, others @ ..] = rest {
-        keys = family.row.add_keys(keys);
+    let mut rest = ENGINES;
+    while let [engine, others @ ..] = rest {
+        keys = engine.row.add_keys(keys);
         rest = others;
     }
     keys.with(Key::new("gamevariant"))
@@ -87,13 +88,13 @@ const KEYS: KeySet = {
         .with(Key::new("realism"))
 };
 
-/// Whether some family has this key, in any ASCII case.
+/// Whether some engine has this key, in any ASCII case.
 pub(crate) fn is_known_key(name: &[u8]) -> bool {
     Key::find(name).is_some_and(|key| KEYS.has(key))
 }
 
-/// The families, the most specific first.
-static FAMILIES: &[&Family] = &[
+/// The engines, the most specific first.
+static ENGINES: &[&Engine] = &[
     &BATTLEFIELD_1942,
     &MEDAL_OF_HONOR,
     &TRIBES_VENGEANCE,
@@ -160,10 +161,10 @@ const USUAL: &[Entry] = &[
 const MINUTES: Entry = key("timelimit", Field::TimeLimit);
 
 /// Unknown games: reads every key that means the same in all known games, and removes no colours.
-static UNKNOWN: Family = USUAL_FAMILY;
+static UNKNOWN: Engine = USUAL_ENGINE;
 
 /// The values of a row that sets nothing itself.
-const USUAL_FAMILY: Family = Family {
+const USUAL_ENGINE: Engine = Engine {
     row: Row {
         name: "unknown",
         signatures: &[],
@@ -186,7 +187,7 @@ const USUAL_FAMILY: Family = Family {
 
 /// Battlefield 1942. `location` is a Windows language number (captures in Austinb/GameQ,
 /// tests/Protocols/Providers).
-static BATTLEFIELD_1942: Family = Family {
+static BATTLEFIELD_1942: Engine = Engine {
     row: Row {
         name: "Battlefield 1942",
         signatures: &[all(&[begins("gamename", "bfield1942")])],
@@ -197,53 +198,53 @@ static BATTLEFIELD_1942: Family = Family {
             key("roundtimeremain", Field::TimeLeft),
         ]),
         base: &["bf1942"],
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
     has_named_sides: true,
     has_stale_rows: true,
     first_team: 1,
     has_regions: false,
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// Medal of Honor (openmoh/openmohaa, code/gamespy/sv_gamespy.c).
-static MEDAL_OF_HONOR: Family = Family {
+static MEDAL_OF_HONOR: Engine = Engine {
     row: Row {
         name: "Medal of Honor",
         signatures: &[all(&[begins("gamename", "moh")])],
         style: style(Colours::CaretAlphanumeric),
         own: entries(&[MINUTES, key("minplayers", EVERYONE_IF_BOTS)]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
     own_keys: &[
         all(&[has("rankedserver")]),
         all(&[has("realism"), has("pure")]),
     ],
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// Tribes: Vengeance (replies that public tools quote). Names have the colour codes of SWAT 4, which
 /// is of the same studio (jkelin/Tribes-Revengeance-stats, src/helpers.ts, `stripFormating`).
-static TRIBES_VENGEANCE: Family = Family {
+static TRIBES_VENGEANCE: Engine = Engine {
     row: Row {
         name: "Tribes: Vengeance",
         signatures: &[all(&[is("gamename", "tribesv")])],
         style: style(Colours::Swat4),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
     own_keys: &[all(&[has("teamone")])],
     player_team: PlayerTeam::SideName,
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// SWAT 4. Counters of zero are left out (sergeii/swat4master, pkg/gamespy/serverquery/gs1).
-static SWAT_4: Family = Family {
+static SWAT_4: Engine = Engine {
     row: Row {
         name: "SWAT 4",
         signatures: &[all(&[begins("gamename", "swat4")])],
         style: style(Colours::Swat4),
         own: entries(&[key("timeleft", Field::TimeLeft)]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
     own_keys: &[
         all(&[begins("gamevariant", "swat")]),
@@ -251,47 +252,47 @@ static SWAT_4: Family = Family {
         all(&[has("gamevariant"), has("numrounds")]),
     ],
     absent_score: Some(0),
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// Serious Sam (Croteam-official/Serious-Engine, GameAgent.cpp and SessionProperties.h).
-static SERIOUS_SAM: Family = Family {
+static SERIOUS_SAM: Engine = Engine {
     row: Row {
         name: "Serious Sam",
         signatures: &[all(&[begins("gamename", "serioussam")])],
         style: style(Colours::SeriousSam),
         own: entries(&[MINUTES]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// No One Lives Forever: the server sends the password itself (jsj2008/lithtech,
 /// NOLF/ObjectDLL/MyGameSpyMgr.cpp).
-static NOLF: Family = Family {
+static NOLF: Engine = Engine {
     row: Row {
         name: "No One Lives Forever",
         signatures: &[all(&[is("gamename", "nolf")])],
         own: entries(&[key("password", Field::Password).with(Form::TextIsYes)]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// No One Lives Forever 2 (replies that public tools quote).
-static NOLF_2: Family = Family {
+static NOLF_2: Engine = Engine {
     row: Row {
         name: "No One Lives Forever 2",
         signatures: &[all(&[is("gamename", "nolf2")])],
         own: entries(&[MINUTES]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// Star Trek: Bridge Commander (SandboxServers/STBC-Dedicated-Server,
 /// docs/networking/gamespy-discovery.md).
-static BRIDGE_COMMANDER: Family = Family {
+static BRIDGE_COMMANDER: Engine = Engine {
     row: Row {
         name: "Star Trek: Bridge Commander",
         signatures: &[all(&[is("gamename", "bcommander")])],
@@ -299,25 +300,25 @@ static BRIDGE_COMMANDER: Family = Family {
             MINUTES.with(Form::ZeroIs("-1")),
             key("fraglimit", Field::ScoreLimit).with(Form::ZeroIs("-2")),
         ]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// Descent 3 (DescentDevelopers/Descent3, Descent3/gamespy.cpp).
-static DESCENT_3: Family = Family {
+static DESCENT_3: Engine = Engine {
     row: Row {
         name: "Descent 3",
         signatures: &[all(&[is("gamename", "descent3")])],
         own: entries(&[key("fraglimit", Field::Ignored)]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// netPanzer sends limits that are not in force (netpanzer/netpanzer, InfoSocket.cpp,
 /// GameConfig.hpp, GameControlRulesDaemon.cpp).
-static NETPANZER: Family = Family {
+static NETPANZER: Engine = Engine {
     row: Row {
         name: "netPanzer",
         signatures: &[all(&[is("gamename", "netpanzer")])],
@@ -334,38 +335,38 @@ static NETPANZER: Family = Family {
                 &["Objective", "Time Limit"],
             )),
         ]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// Command & Conquer: Renegade (w3dhub/OpenW3D, Code/Commando/GameSpy_QnR.cpp).
-static RENEGADE: Family = Family {
+static RENEGADE: Engine = Engine {
     row: Row {
         name: "Command & Conquer: Renegade",
         signatures: &[all(&[is("gamename", "ccrenegade")])],
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// Vietcong (Austinb/GameQ, src/GameQ/Protocol.php, the names of `dedicated`).
-static VIETCONG: Family = Family {
+static VIETCONG: Engine = Engine {
     row: Row {
         name: "Vietcong",
         signatures: &[all(&[begins("gamename", "vietcong")])],
         own: entries(&[key("dedic", Field::Dedicated)]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// The Unreal engine. UT99 has no colour codes, and no name contains ESC, so the codes of the later
 /// engine fit both. Every player of a match without teams has team 255 (UT99's scripts
 /// UdpServerQuery and PlayerReplicationInfo, line 11).
-static UNREAL: Family = UNREAL_FAMILY;
+static UNREAL: Engine = UNREAL_ENGINE;
 
-const UNREAL_FAMILY: Family = Family {
+const UNREAL_ENGINE: Engine = Engine {
     row: Row {
         name: "Unreal engine",
         signatures: &[
@@ -387,30 +388,30 @@ const UNREAL_FAMILY: Family = Family {
         ],
         style: style(Colours::UnrealEscape),
         own: entries(&[MINUTES, key("remainingtime", Field::TimeLeft)]),
-        ..USUAL_FAMILY.row
+        ..USUAL_ENGINE.row
     },
     own_keys: &[all(&[has("minnetver")]), all(&[has("mingamever")])],
     no_team: Some(255),
     may_be_unlisted: true,
-    ..USUAL_FAMILY
+    ..USUAL_ENGINE
 };
 
 /// UT2003 and UT2004. The count has bots, the list does not, and a player without a team has team 0
 /// (Deaod/UT2004, IpDrv/UdpGamespyQuery.uc, lines 398 and 467; UnrealGame/UnrealMPGameInfo.uc,
 /// `GetNumPlayers`).
-static UNREAL_ENGINE_2: Family = Family {
+static UNREAL_ENGINE_2: Engine = Engine {
     row: Row {
         name: "UT2003 and UT2004",
         signatures: &[
             all(&[is("gamename", "ut2")]),
             all(&[is("gamename", "ut2004")]),
         ],
-        ..UNREAL_FAMILY.row
+        ..UNREAL_ENGINE.row
     },
     own_keys: &[],
     no_team: Some(0),
     counts_unlisted_bots: true,
-    ..UNREAL_FAMILY
+    ..UNREAL_ENGINE
 };
 
 const fn style(colours: Colours) -> Style {
@@ -467,13 +468,13 @@ mod tests {
     use super::*;
     use crate::gamespy1::wire::Fields;
 
-    fn family(raw: &[u8], has_named_sides: bool) -> &'static str {
+    fn engine(raw: &[u8], has_named_sides: bool) -> &'static str {
         let known: Known<'_> = Fields::new(raw).pairs().collect();
-        Family::of(&known, has_named_sides).row.name
+        Engine::of(&known, has_named_sides).row.name
     }
 
     #[test]
-    fn families_are_told_by_their_marks() {
+    fn engines_are_told_by_their_marks() {
         let replies = [
             (&br"\gamename\ut\minnetver\432"[..], "Unreal engine"),
             (br"\gamename\some\minnetver\432", "Unreal engine"),
@@ -501,13 +502,13 @@ mod tests {
             (br"\gamename\ut\rankedserver\0\teamone\x", "Unreal engine"),
         ];
         for (raw, name) in replies {
-            assert_eq!(family(raw, false), name, "{}", raw.escape_ascii());
+            assert_eq!(engine(raw, false), name, "{}", raw.escape_ascii());
         }
-        for known in FAMILIES {
+        for known in ENGINES {
             let name = known.row.name;
             let is_tested = replies.iter().any(|(_, tested)| *tested == name);
             assert!(is_tested, "there is no reply of {name} above");
         }
-        assert_eq!(family(b"", true), "Battlefield 1942");
+        assert_eq!(engine(b"", true), "Battlefield 1942");
     }
 }

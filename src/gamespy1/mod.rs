@@ -109,9 +109,8 @@
 //!   [`Dialect::XServerQuery`](crate::Dialect::XServerQuery).
 //!
 //! # Fields of the status
-//! Keys match in any case, and the first value that can be parsed counts. Each family of games has
-//! a row in one table with its keys and their source. A game without a row uses the keys of all
-//! families.
+//! Keys match in any case, and the first value that can be parsed counts. Each engine has a row in
+//! one table with its keys and their source. A game without a row uses the keys of all engines.
 //!
 //! | field | keys | remarks |
 //! |---|---|---|

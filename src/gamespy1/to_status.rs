@@ -1,9 +1,9 @@
-//! Converts an answer to a status by the keys of its family.
+//! Converts an answer to a status by the keys of its engine.
 
 use super::answer::rows::{Field, Row, RowFields, Rows};
 use super::answer::{Answer, Asked};
 use super::counts::PlayerCounts;
-use super::engines::{Family, MUTATOR_KEYS, MUTATORS, PlayerTeam};
+use super::engines::{Engine, MUTATOR_KEYS, MUTATORS, PlayerTeam};
 use super::wire::{RowKey, is_control};
 use crate::meaning::{self, Key, Known, Reader};
 use crate::model::completeness::{Completeness, Part};
@@ -21,15 +21,15 @@ impl ToStatus for Answer {
     /// Converts to the common model. Its rules and longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
         let parts = Parts::of(self);
-        let family = Family::of(&parts.known, parts.has_named_sides);
-        let keys = Reader::new(&family.row, &parts.known, self.raw());
+        let engine = Engine::of(&parts.known, parts.has_named_sides);
+        let keys = Reader::new(&engine.row, &parts.known, self.raw());
         let mut status = ServerStatus {
             mutators: parts.mutators(&keys),
             ..ServerStatus::default()
         };
         keys.fill(&mut status);
 
-        let mut reader = RowReader::new(family, &keys, &parts);
+        let mut reader = RowReader::new(engine, &keys, &parts);
         // The rows share one list of unknown fields. Each `extra` is empty until the list is whole.
         let mut teams: Vec<_> = parts.teams.iter().map(|row| reader.team(row)).collect();
         let mut players: Vec<_> = parts.players.iter().map(|row| reader.player(row)).collect();
@@ -38,14 +38,14 @@ impl ToStatus for Answer {
         status.teams = teams;
 
         let is_complete = parts.completeness.is_complete();
-        let counts_bots = family.counts_unlisted_bots && is_complete;
+        let counts_bots = engine.counts_unlisted_bots && is_complete;
         let counts = PlayerCounts::read(&keys, &players, counts_bots);
         status.player_count = counts.players;
         status.bot_count = counts.bots;
         status.former_players = reader.take_former(&mut players, &parts.players);
         let lists_nobody = players.is_empty() && status.former_players.is_empty();
         let counts_somebody = counts.players.is_some_and(|count| count > 0);
-        let lacks_list = lists_nobody && counts_somebody && !family.may_be_unlisted;
+        let lacks_list = lists_nobody && counts_somebody && !engine.may_be_unlisted;
         if parts.has_player_list(self.asked()) && !lacks_list {
             status.players = players.into();
         }
@@ -222,7 +222,7 @@ impl<'a> OwnEcho<'a> {
 
 /// Converts rows to players and teams.
 struct RowReader<'a> {
-    family: &'static Family,
+    engine: &'static Engine,
     keys: &'a Reader<'a>,
     /// Name and score of the two sides in games without rows for teams.
     sides: [SideValues<'a>; 2],
@@ -246,24 +246,24 @@ struct SideValues<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    fn new(family: &'static Family, keys: &'a Reader<'a>, parts: &Parts<'_>) -> Self {
+    fn new(engine: &'static Engine, keys: &'a Reader<'a>, parts: &Parts<'_>) -> Self {
         let counted = keys.number(meaning::Field::Players);
         // In an incomplete reply, the score can be in the missing part.
         let is_complete = parts.completeness.is_complete();
         Self {
-            family,
+            engine,
             keys,
             sides: [0, 1].map(|side| SideValues {
                 name: keys.value(meaning::Field::SideName(side)),
                 score: keys.number(meaning::Field::SideScore(side)),
             }),
-            present: if family.has_stale_rows { counted } else { None },
-            no_team: family.no_team.filter(|number| {
-                let can_be_team = *number == family.first_team;
+            present: if engine.has_stale_rows { counted } else { None },
+            no_team: engine.no_team.filter(|number| {
+                let can_be_team = *number == engine.first_team;
                 !(can_be_team && has_other_team(&parts.players, *number))
             }),
             absent_score: if is_complete {
-                family.absent_score
+                engine.absent_score
             } else {
                 None
             },
@@ -305,8 +305,8 @@ impl<'a> RowReader<'a> {
         let score = take(left, &["score", "frags", "frag", "kills"], number::whole);
         let name = take(left, &["player", "playername"], Some);
         let ping = take(left, &["ping"], number::ping);
-        let (family, sides, no_team) = (self.family, self.sides, self.no_team);
-        let team = take(left, &["team"], |value| match family.player_team {
+        let (engine, sides, no_team) = (self.engine, self.sides, self.no_team);
+        let team = take(left, &["team"], |value| match engine.player_team {
             PlayerTeam::Number => number::number(value).filter(|number| Some(*number) != no_team),
             PlayerTeam::SideName => side_number(&sides, value).or_else(|| number::number(value)),
         });
@@ -331,7 +331,7 @@ impl<'a> RowReader<'a> {
         let extra = self.reserve_extra();
         let number = i32::try_from(row.index()).ok();
         Team {
-            id: number.map(|number| number.saturating_add(self.family.first_team)),
+            id: number.map(|number| number.saturating_add(self.engine.first_team)),
             name: name.map(|name| self.keys.text(name)),
             score,
             extra,
@@ -340,7 +340,7 @@ impl<'a> RowReader<'a> {
 
     /// Adds the two sides to the teams.
     fn add_sides(&self, teams: &mut Vec<Team>) {
-        for (id, side) in (self.family.first_team..).zip(self.sides) {
+        for (id, side) in (self.engine.first_team..).zip(self.sides) {
             if side.name.is_none() && side.score.is_none() {
                 continue;
             }

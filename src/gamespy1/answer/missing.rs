@@ -18,7 +18,7 @@
 use super::asked::Asked;
 use super::reassembly::{Body, Progress, has_repeats, last_part};
 use super::rows::{Row, RowFields};
-use crate::gamespy1::engines::Family;
+use crate::gamespy1::engines::Engine;
 use crate::gamespy1::wire::{Fields, RowKey};
 use crate::meaning::Known;
 use crate::model::completeness::{Completeness, Part};
@@ -153,8 +153,8 @@ fn has_column(row: &Row<'_>, column: &[u8]) -> bool {
     fields.any(|(field, _)| field.eq_ignore_ascii_case(column))
 }
 
-/// Whether this family of games leaves out columns with a value of 0.
+/// Whether this engine leaves out columns with a value of 0.
 fn leaves_out_columns(fields: Fields<'_>) -> bool {
     let known: Known<'_> = fields.pairs().collect();
-    Family::of(&known, false).absent_score.is_some()
+    Engine::of(&known, false).absent_score.is_some()
 }

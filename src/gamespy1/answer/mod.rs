@@ -6,7 +6,7 @@ pub(super) use self::asked::Asked;
 use self::reassembly::{Body, Reassembly};
 pub use self::rows::Row;
 use self::rows::{RowFields, Rows};
-use super::engines::{ECHO_KEYS, Family, REGIONS, is_known_key};
+use super::engines::{ECHO_KEYS, Engine, REGIONS, is_known_key};
 use super::wire::{Fields, RowKey, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -236,7 +236,7 @@ pub fn region(status: &ServerStatus) -> Option<&'static str> {
 fn region_of(known: &Known<'_>) -> Option<&'static str> {
     let location = known.get(const { Key::new("location") })?;
     let number: usize = number::number(location)?;
-    if !Family::of(known, false).has_regions {
+    if !Engine::of(known, false).has_regions {
         return None;
     }
     REGIONS.get(number).copied()
