@@ -35,7 +35,7 @@ pub(crate) async fn scan(servers: u32, port: u16, seed: u64) -> Found {
     found
 }
 
-/// Other programs to compare with. Those without a path are skipped.
+/// Other programs to compare with. Those without a path, or that are not there, are skipped.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Others {
     /// The program of benches/gamedig (rust gamedig).
@@ -58,6 +58,10 @@ pub(crate) struct Others {
     qstat_at_once: Vec<u32>,
 }
 
+fn present(program: &Option<PathBuf>) -> impl Iterator<Item = &PathBuf> {
+    program.iter().filter(|path| path.exists())
+}
+
 impl Others {
     /// Runs each program and prints its row.
     pub(crate) fn measure(&self, servers: u32, port: u16, seed: u64) {
@@ -75,13 +79,13 @@ impl Others {
         let numbered = lines_of(|index, protocol, address| {
             format!("{index} {} {address}\n", protocol.as_str())
         });
-        for threads in self.gamedig.iter().flat_map(|_| &self.threads) {
+        for threads in present(&self.gamedig).flat_map(|_| &self.threads) {
             let mut command = Command::new(self.gamedig.as_deref().unwrap_or("".as_ref()));
             command.arg(threads.to_string());
             lines(command, &numbered, servers, seed)
                 .print(&format!("rust gamedig, {threads} threads"));
         }
-        for at_once in self.node_gamedig.iter().flat_map(|_| &self.node_at_once) {
+        for at_once in present(&self.node_gamedig).flat_map(|_| &self.node_at_once) {
             let mut command = Command::new("node");
             command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/internet/gamedig.mjs"));
             command.args(&self.node_gamedig).arg(at_once.to_string());
@@ -90,7 +94,7 @@ impl Others {
         }
         let types =
             lines_of(|_, protocol, address| format!("{} {address}\n", qstat_type(protocol)));
-        for at_once in self.qstat.iter().flat_map(|_| &self.qstat_at_once) {
+        for at_once in present(&self.qstat).flat_map(|_| &self.qstat_at_once) {
             let mut command = Command::new("stdbuf");
             command.arg("-oL").args(&self.qstat).args([
                 "-f",

@@ -138,7 +138,10 @@ pub(crate) fn main() -> std::io::Result<()> {
             rounds,
             percent,
             gamedig,
-        }) => dead(&Comparison { rounds, gamedig }, percent),
+        }) => {
+            let gamedig = gamedig.filter(|program| program.exists());
+            dead(&Comparison { rounds, gamedig }, percent);
+        }
         None => compare(&Comparison {
             rounds: 3,
             gamedig: None,

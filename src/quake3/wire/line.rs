@@ -20,7 +20,7 @@ pub(crate) const TO_SERVER: u8 = 0x02;
 pub(crate) const TO_CLIENT: u8 = 0x01;
 
 /// The words that messages of this protocol begin with.
-const WORDS: [&str; 33] = [
+const WORDS: &[&str] = &[
     "getinfo",
     "getstatus",
     "getchallenge",
