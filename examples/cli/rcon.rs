@@ -148,6 +148,8 @@ fn check(arguments: &Arguments) -> Result<(), WrongArgument> {
 /// terminal is in raw mode: the signal is caught, so that the program restores the terminal before
 /// it ends. After the password, the signal ends the program at once.
 fn ask_for_password() -> io::Result<io::Result<String>> {
+    #[cfg(target_os = "linux")]
+    end_if_terminated()?;
     #[cfg(unix)]
     let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
     let password = rpassword::prompt_password("rcon password: ");
@@ -163,6 +165,26 @@ fn ask_for_password() -> io::Result<io::Result<String>> {
         std::process::exit(command_line::INTERRUPTED.into());
     });
     Ok(password)
+}
+
+/// Restores the terminal and ends the program at the signal of service managers and `timeout`.
+#[cfg(target_os = "linux")]
+fn end_if_terminated() -> io::Result<()> {
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+    use tokio::signal::unix::{SignalKind, signal};
+
+    // Without a terminal, the password cannot be asked for.
+    let Ok(terminal) = std::fs::File::open("/dev/tty") else {
+        return Ok(());
+    };
+    let before = tcgetattr(&terminal)?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::spawn(async move {
+        terminate.recv().await;
+        let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
+        std::process::exit(command_line::INTERRUPTED.into());
+    });
+    Ok(())
 }
 
 /// The error. If the server does not answer, also the modes to try.

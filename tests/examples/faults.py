@@ -340,8 +340,8 @@ class Check:
             if state.read_bytes().count(b"\n") != 1:
                 self.fail(f"tracker, interrupted after {millis} ms, loses its state")
 
-    def password(self):
-        """Ctrl-C at the prompt for a password: the terminal shows again what is typed."""
+    def password(self, end):
+        """A signal at the prompt for a password: the terminal shows again what is typed."""
         terminal, other = pty.openpty()
         process = self.start("rcon LIVE status", stdin=other, stdout=other, stderr=other, start_new_session=True,
                              env={"HOME": str(self.folder)}, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
@@ -352,8 +352,11 @@ class Check:
         deadline = time.monotonic() + HANG
         while echoes() and time.monotonic() < deadline:
             time.sleep(0.01)
-        os.write(terminal, b"\x03")
-        self.end(process, "rcon, Ctrl-C at its prompt", {130})
+        if end == signal.SIGINT:
+            os.write(terminal, b"\x03")
+        else:
+            process.send_signal(end)
+        self.end(process, f"rcon, {end.name} at its prompt", {130})
         if not echoes() or b"password: " not in shown:
             self.fail(f"rcon leaves a terminal without echo, or does not ask: {shown}")
         os.close(terminal)
@@ -372,7 +375,8 @@ class Check:
         self.runs += len(LOOKUPS)
 
     def all(self):
-        jobs = [self.lookup, self.file_on_a_full_disk, self.password]
+        jobs = [self.lookup, self.file_on_a_full_disk]
+        jobs += [lambda end=end: self.password(end) for end in (signal.SIGINT, signal.SIGTERM)]
         for run in RUNS:
             each = [(self.interrupt, run, moment, by) for moment in MOMENTS for by in (signal.SIGINT, signal.SIGTERM)]
             if not run.copied:

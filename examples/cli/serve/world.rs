@@ -6,7 +6,7 @@ use queryport::games::{Game, QueryPort};
 use queryport::model::Detailed;
 use queryport::{Dialect, Format, Player, Players, Protocol, ServerStatus, Service};
 use serde_json::{Map, Value};
-use shared::safe_text::fit;
+use shared::safe_text::{either, fit};
 
 use super::{Arguments, Served, WrongArgument, command_line, embedded};
 
@@ -104,7 +104,7 @@ pub(crate) fn of_game(text: &str) -> Result<embedded::World, String> {
     };
     let worlds = embedded::worlds();
     let words: Vec<&str> = worlds.iter().map(|world| world.game).collect();
-    let words = words.join(", ");
+    let words = either(&words);
     let found = worlds.into_iter().find(fits);
     found.ok_or_else(|| match known {
         Some(game) => format!(
@@ -114,7 +114,7 @@ pub(crate) fn of_game(text: &str) -> Result<embedded::World, String> {
         ),
         None => format!(
             "expected a protocol ({}) or a game ({words})",
-            Protocol::ALL.map(Protocol::as_str).join(", ")
+            either(&Protocol::ALL.map(Protocol::as_str))
         ),
     })
 }
