@@ -209,6 +209,15 @@ fn a_server_is_queried_by_its_game() {
         (found.protocol, found.outcome.peer),
         (Protocol::Ut2004, servers.addresses[0])
     );
+    // A scan takes the query port too. At the next port after that, nobody answers.
+    let ut2004 = Game::find("ut2004").unwrap();
+    let targets = [given, servers.addresses[0]].map(|server| (ut2004, server));
+    for target in targets {
+        let mut scan = client().scan([target], ScanOptions::default());
+        let found = scan.next().unwrap().result.unwrap();
+        assert_eq!(found.peer, servers.addresses[0]);
+        assert!(scan.next().is_none());
+    }
     let error = client()
         .query_game(Game::find("openarena").unwrap(), given)
         .unwrap_err();
