@@ -47,7 +47,7 @@ pub struct StatusQuery {
     /// The datagrams of a QuakeWorld reply.
     parts: Parts,
     /// A short description without the challenge, in reply to `getstatus`.
-    short: Option<Answer>,
+    short: Option<Box<Answer>>,
 }
 
 /// The text that a server of [`Dialect::OpenJk`] demands back before it answers.
@@ -140,7 +140,7 @@ impl StatusQuery {
     /// The answer from the datagrams that have arrived, when no more arrive.
     fn finish(&mut self) -> Option<Answer> {
         if let Some(short) = self.short.take() {
-            return Some(short);
+            return Some(*short);
         }
         let parts = std::mem::take(&mut self.parts);
         let has_open_end = !parts.is_ended();
@@ -174,7 +174,7 @@ impl StatusQuery {
         if is_asked || answer.verification == Verification::Verified {
             return Verdict::Done(answer);
         }
-        self.short = Some(answer);
+        self.short = Some(Box::new(answer));
         Verdict::Partial(Wait::Grace)
     }
 
