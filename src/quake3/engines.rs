@@ -627,7 +627,6 @@ pub(crate) const QUETOO: Engine = Engine {
             key("sv_max_clients", Field::MaxPlayers),
         ]),
         usual: &[],
-        ..DEFAULT.row
     },
     game: Some("quetoo"),
     family: Family::Quetoo,

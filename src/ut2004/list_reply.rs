@@ -213,9 +213,11 @@ impl Facts {
     fn read_rule(&mut self, rule: &Entry<'_>) {
         let is_rule = |key: &str| rule.name.eq_ignore_ascii_case(key.as_bytes());
         if is_rule(MAX_SPECTATORS) {
-            self.max_spectators = self.max_spectators.or(number::number(rule.value));
+            let value = || number::number(rule.value);
+            self.max_spectators = self.max_spectators.or_else(value);
         } else if is_rule(MIN_PLAYERS) {
-            self.min_players = self.min_players.or(number::number(rule.value));
+            let value = || number::number(rule.value);
+            self.min_players = self.min_players.or_else(value);
         }
     }
 
