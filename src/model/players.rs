@@ -37,7 +37,8 @@ pub struct Player {
     /// Whether the player only watches, if the reply shows it. Whether the server counts spectators
     /// in [`ServerStatus::player_count`](crate::ServerStatus::player_count) depends on the game.
     pub spectator: Option<bool>,
-    /// Every other key and value of the player.
+    /// Every other key and value of the player. A number that means that there is no score, ping or
+    /// team is here, too.
     pub extra: Rules,
 }
 

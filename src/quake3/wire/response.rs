@@ -108,7 +108,9 @@ impl<'a> Response<'a> {
         let info = self.info();
         let player_text = self.player_text();
         let max_rules = limits.max_rules();
-        if info.raw().len() / 2 >= max_rules && info.iter().nth(max_rules).is_some() {
+        let length = info.raw().len().saturating_add(player_text.len());
+        let mut rules = info.iter().chain(self.streams());
+        if length / 2 >= max_rules && rules.nth(max_rules).is_some() {
             return Err(ParseError::limit(
                 "rules",
                 max_rules,
@@ -168,6 +170,13 @@ impl<'a> Response<'a> {
         let family = self.layout.family;
         self.text_lines()
             .filter_map(move |line| PlayerLine::parse_in(family, line))
+    }
+
+    /// The streams that lines of QuakeWorld describe, which become rules.
+    fn streams(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        let is_quake_world = self.layout.family == Family::QuakeWorld;
+        let lines = is_quake_world.then(|| self.text_lines());
+        lines.into_iter().flatten().filter_map(stream_pair)
     }
 
     /// The text of the reply after the word that it begins with.

@@ -316,6 +316,23 @@ fn streams_of_qtv_are_neither_players_nor_damage() {
 }
 
 #[test]
+fn streams_of_qtv_are_among_the_rules_that_limits_allow() {
+    let lines = "qtv 1 \"\" \"\" 0\n".repeat(3);
+    let datagram = format!("n\\map\\dm3\n{lines}\0");
+    let datagram = [b"\xff\xff\xff\xff", datagram.as_bytes()].concat();
+    let read = |max_rules| {
+        let limits = Limits::default().with_max_rules(max_rules);
+        Answer::from_datagrams([&datagram], &limits)
+    };
+    assert_eq!(read(4).unwrap().to_status().rules.len(), 4);
+    let (what, limit) = ("rules", 3);
+    assert_eq!(
+        read(3).unwrap_err().kind,
+        ParseErrorKind::Limit { what, limit }
+    );
+}
+
+#[test]
 fn a_player_without_a_login_has_none() {
     let datagram = b"\xff\xff\xff\xffn\\map\\dm3\n1 0 1 0 \"a\" \"\" 0 0 \"red\" \"\" \"h\"\n\
         2 0 1 0 \"b\" \"\" 0 0 \"red\" \"de\" \"h\"\n\0";
