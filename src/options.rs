@@ -148,9 +148,10 @@ pub enum Dialect {
     /// the request.
     OpenJk,
     /// UT2004 servers that answer only requests for a single list, types 1 and 2. Such a server
-    /// sends nothing for an empty list of players, so the list counts as missing. Other servers
-    /// send both lists for one request of type 3, as the game's own browser sends it. A query in
-    /// the default dialect requests each list if that request gets no answer.
+    /// sends nothing for an empty list of players: two requests without a reply show it, if the
+    /// info counts nobody. Other servers send both lists for one request of type 3, as the game's
+    /// own browser sends it. A query in the default dialect requests each list if that request gets
+    /// no answer.
     SeparateLists,
 }
 

@@ -39,6 +39,18 @@ impl What {
             })
     }
 
+    /// The same for a server: `HOST` or `HOST:PORT`. `ut2004` is the game at the port to which its
+    /// players connect, where the protocol has no reply.
+    pub fn of_server(text: &str, server: &str) -> Result<Self, String> {
+        let what = Self::parse(text)?;
+        let (_, port) = command_line::split(server);
+        let port = port.and_then(|port| port.parse().ok());
+        let is_game_port =
+            |game: &&Game| game.game_port == port && game.default_query_port() != port;
+        let game = Game::find(text).ok().filter(is_game_port);
+        Ok(game.map_or(what, Self::Game))
+    }
+
     pub const fn protocol(self) -> Protocol {
         match self {
             Self::Protocol(protocol) => protocol,
@@ -168,7 +180,7 @@ pub fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String
     }
     // The name of a game may contain spaces.
     let (what, text) = match text.rsplit_once(char::is_whitespace) {
-        Some((name, server)) => (What::parse(name.trim())?, server),
+        Some((name, server)) => (What::of_server(name.trim(), server)?, server),
         None => (
             usual.ok_or_else(|| {
                 format!(
@@ -204,6 +216,11 @@ mod tests {
             named(Protocol::Ut2004.into(), "[::1]:7778")
         );
         let game = |name| What::parse(name).unwrap_or(What::Protocol(Protocol::GameSpy1));
+        assert_eq!(
+            read("ut2004 [::1]:7777"),
+            named(game("unrealtournament2004"), "[::1]:7777"),
+            "the port for players"
+        );
         assert_eq!(
             read("openarena example.org:27961"),
             named(game("openarena"), "example.org:27961")

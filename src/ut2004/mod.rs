@@ -96,7 +96,7 @@
 //! | not so | requests | what two would miss |
 //! |---|---|---|
 //! | The rules are one datagram. | 3 | a lost datagram between the others, at p |
-//! | There is a datagram of players. | 3 | spectators on a server without players, at p |
+//! | There is a datagram of players. | 3, with bots 4 | spectators on a server without players, at p |
 //! | All players are listed, and no spectators in games without teams. | 3 | a player who joins or leaves between list and info, and looks like a bot or spectator: with 50 ms and one a minute, 1 of 1,200 |
 //! | No datagram of players fits. | 3, with bots 4 | a datagram of spectators, at p |
 //! | The last datagram of each list shows the end. | 4 | the next one, at p; three would miss it at p² |

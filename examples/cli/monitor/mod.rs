@@ -185,7 +185,8 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
                 pair.concat()
             ));
         };
-        servers.push(Server::new(What::parse(what)?, target::server(server)?));
+        let what = What::of_server(what, server)?;
+        servers.push(Server::new(what, target::server(server)?));
     }
     if let Some(file) = &arguments.file {
         let named = |why: &str| format!("{}: {why}", file.display());

@@ -80,8 +80,9 @@ fn server(query: &str) -> Result<(What, String), String> {
             .ok_or_else(|| format!("no {name}: /probe?target=HOST:PORT&module=GAME"))?;
         decoded(value).ok_or_else(|| format!("{name} is not a text"))
     };
-    let what = What::parse(&value("module")?)?;
-    Ok((what, target::server(&value("target")?)?))
+    let server = value("target")?;
+    let what = What::of_server(&value("module")?, &server)?;
+    Ok((what, target::server(&server)?))
 }
 
 /// The value of a query: `%3A` is a colon, and `+` a space.

@@ -187,7 +187,7 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         }
         (None, None, _) => Asked::Embedded,
         (None, Some(what), Some(server)) => {
-            let what = What::parse(what).map_err(|why| unknown(what, server, &why))?;
+            let what = What::of_server(what, server).map_err(|why| unknown(what, server, &why))?;
             if command_line::with_port("HOST", server).is_some() {
                 return Err(format!("the server is missing: write HOST:{server}"));
             }
