@@ -27,7 +27,7 @@ pub struct Player {
     pub name: Text,
     /// Points or frags. `None` if the server wrote a number that only means that there is none.
     pub score: Option<i64>,
-    /// Round-trip time in milliseconds as the server measured it, never negative: 0 is often a bot,
+    /// Round-trip time in milliseconds as the server measured it, never negative. 0 is often a bot,
     /// 999 a connecting player. `None` if the server wrote a number for an unknown one.
     pub ping: Option<i32>,
     /// The team's number in the game's own counting; [`Team::id`](crate::Team::id) has the same.
@@ -107,8 +107,8 @@ impl Players {
         self.0.as_deref()
     }
 
-    /// The number of spectators in the list. `None` if it is not known of every player whether they
-    /// watch, or if the list is empty: many servers list only those who play.
+    /// The number of spectators in the list. `None` if [`Player::spectator`] is unknown for one of
+    /// the players, or if the list is empty: many servers list only those who play.
     ///
     /// ```
     /// use queryport::{Player, Players};

@@ -38,9 +38,9 @@ pub(crate) struct Engine {
     pub(crate) bot_prefix: Option<&'static str>,
     /// How the lines of players show who only watches.
     pub(crate) spectators: SpectatorMark,
-    /// The score of a line that has none.
+    /// The score that means that a player has none.
     pub(crate) no_score: Option<i64>,
-    /// The ping of a line that has none. In every engine, a negative number is none.
+    /// The ping that means that it is unknown. In every engine, a negative one means that.
     pub(crate) no_ping: Option<i32>,
     /// The numbered types of match.
     pub(crate) matches: &'static [Match],
@@ -638,7 +638,7 @@ pub(crate) const QUETOO: Engine = Engine {
     ..DEFAULT
 };
 
-/// QuakeWorld: MVDSV and id's own server. A ping of 9999 is none (`SV_CalcPing`).
+/// QuakeWorld: MVDSV and id's own server. A ping of 9999 is unknown (`SV_CalcPing`).
 /// (QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c).
 pub(crate) const QUAKE_WORLD: Engine = Engine {
     row: Row {
@@ -1534,7 +1534,7 @@ pub(crate) const DARK_PLACES: Engine = Engine {
     ..DEFAULT
 };
 
-/// FTE. A ping of 9999 is none (`SV_CalcPing`).
+/// FTE. A ping of 9999 is unknown (`SV_CalcPing`).
 /// (fte-team/fteqw engine/server/sv_main.c, engine/common/common.c).
 pub(crate) const FTE: Engine = Engine {
     row: Row {
@@ -1557,7 +1557,7 @@ pub(crate) const FTE: Engine = Engine {
     ..DEFAULT
 };
 
-/// Warsow, whose engine is qfusion. Team 0 is that of spectators, and the score −9999 is none.
+/// Warsow, whose engine is qfusion. Team 0 is that of spectators. −9999 means that there is no score.
 /// (Warsow/qfusion source/server/sv_main.cpp, source/server/game/g_frame.cpp,
 /// source/common/facilities/gs_public.h; viciious/qfusion source/gameshared/q_shared.c).
 pub(crate) const WARSOW: Engine = Engine {

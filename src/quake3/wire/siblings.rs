@@ -167,9 +167,9 @@ pub struct QuakeWorldLine<'a> {
     pub kind: Option<&'a [u8]>,
 }
 
-/// The marks of a spectator: a letter in place of the score; or a number there, the ping negated,
-/// and a prefix or, on old servers, a suffix of the name (QW-Group/mvdsv, src/sv_main.c,
-/// `SVC_Status`; QW-Group/ezquake-source, src/EX_browser_net.c).
+/// The marks of a spectator. One is a letter in place of the score. The other is a number there with
+/// a negated ping, and a prefix of the name, or a suffix on old servers (QW-Group/mvdsv,
+/// src/sv_main.c, `SVC_Status`; QW-Group/ezquake-source, src/EX_browser_net.c).
 pub(crate) const SPECTATOR_LETTER: &[u8] = b"S";
 pub(crate) const SPECTATOR_NUMBER: &[u8] = b"-9999";
 pub(crate) const SPECTATOR_PREFIX: &[u8] = br"\s\";
