@@ -212,13 +212,14 @@ pub(super) struct Facts {
 impl Facts {
     fn read_rule(&mut self, rule: &Entry<'_>) {
         let is_rule = |key: &str| rule.name.eq_ignore_ascii_case(key.as_bytes());
-        if is_rule(MAX_SPECTATORS) {
-            let value = || number::number(rule.value);
-            self.max_spectators = self.max_spectators.or_else(value);
+        let bound = if is_rule(MAX_SPECTATORS) {
+            &mut self.max_spectators
         } else if is_rule(MIN_PLAYERS) {
-            let value = || number::number(rule.value);
-            self.min_players = self.min_players.or_else(value);
-        }
+            &mut self.min_players
+        } else {
+            return;
+        };
+        *bound = bound.or_else(|| number::number(rule.value));
     }
 
     fn count(&mut self, row: PlayerRecord<'_>) {
