@@ -48,6 +48,7 @@ impl ScanOptions {
         /// A query without an answer is in flight for [`Timing::timeout`](crate::Timing::timeout),
         /// so a scan of silent servers finishes at most one window per timeout. A query that was
         /// answered in part may take four timeouts.
+        #[doc(alias("concurrency", "max_in_flight"))]
         with_window(window: usize) window = window.clamp(1, 1 << 20);
 
         /// Sets the maximum number of datagrams sent per second: 1–10,000,000, default `None`.
