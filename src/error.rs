@@ -484,62 +484,6 @@ pub enum AnnounceError {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_target_that_is_not_queried_is_told_why() {
-        for (error, words) in [
-            (
-                QueryError::RequestTooLong(70_000),
-                "the request has 70000 bytes, but a datagram can have at most 65507",
-            ),
-            (
-                QueryError::Duplicate,
-                "not queried: another query of this address is under way",
-            ),
-            (
-                QueryError::NotOneServer,
-                "not queried: port 0, or an unspecified, multicast or broadcast address",
-            ),
-        ] {
-            assert_eq!(error.to_string(), words);
-        }
-    }
-
-    #[test]
-    fn steps_and_reserved_keys_are_named() {
-        let steps = QueryError::TooManySteps(16);
-        assert_eq!(
-            steps.to_string(),
-            "the conversation did not end within 16 steps"
-        );
-        let reserved = EncodeError::Reserved("qport");
-        assert_eq!(
-            reserved.to_string(),
-            "the query writes the key qport itself: leave it out"
-        );
-    }
-
-    #[test]
-    fn a_server_that_no_master_lists_is_told_why() {
-        let (key, field) = ("gamename", "game");
-        let words = [
-            AnnounceError::Tag(EncodeError::Empty("heartbeat tag")),
-            AnnounceError::Missing { key, field },
-            AnnounceError::NotOneWord { key, field },
-            AnnounceError::OtherGame,
-        ];
-        assert_eq!(
-            words.map(|error| error.to_string()),
-            [
-                "the heartbeat tag is not a single word",
-                "masters list no server without `gamename`: set the status's game",
-                "masters accept only one word of at most 63 bytes for `gamename`: \
-                 change the status's game",
-                "the heartbeat tag belongs to another game than the status: \
-                 use the tag of every game with a name, see Announcer::quake3",
-            ]
-        );
-    }
-
     fn failure(kind: ParseErrorKind) -> QueryError {
         let last = ParseError::new(kind, 23);
         QueryError::NoUsableAnswer {
@@ -589,54 +533,6 @@ mod tests {
     #[test]
     fn a_parse_error_has_at_most_40_bytes() {
         assert!(std::mem::size_of::<ParseError>() <= 40);
-    }
-
-    #[test]
-    fn every_reason_for_a_rejection_is_in_words() {
-        use ParseErrorKind::{CutShort, Limit, Malformed, Mismatch, NotThisProtocol, Unexpected};
-        let limit = Limit {
-            what: "players",
-            limit: 64,
-        };
-        let kinds = [
-            NotThisProtocol("a backslash"),
-            Unexpected("a reply"),
-            CutShort("a pair"),
-            Malformed("number"),
-            Mismatch("challenge"),
-            limit,
-        ];
-        assert_eq!(
-            kinds.map(|kind| ParseError::new(kind, 7).to_string()),
-            [
-                "not a message of this protocol: expected a backslash at byte 7",
-                "a message of another kind: expected a reply at byte 7",
-                "cut short inside a pair at byte 7",
-                "malformed number at byte 7",
-                "wrong challenge at byte 7",
-                "more players than the limit of 64 at byte 7",
-            ]
-        );
-        let field = "name";
-        let errors = [
-            EncodeError::Forbidden { field, byte: b'\n' },
-            EncodeError::TooLong { field, limit: 64 },
-            EncodeError::Empty(field),
-            EncodeError::NeedsQuotes(field),
-        ];
-        assert_eq!(
-            errors.map(|error| error.to_string()),
-            [
-                "name holds byte 0x0a, which the format cannot carry in this field",
-                "name is longer than 64 bytes",
-                "name is empty",
-                "name has a space, ';' or a comment, which only RconMode::Quoted can send",
-            ]
-        );
-        assert_eq!(
-            QueryError::Unreachable.to_string(),
-            "unreachable: no program listens at the address, or there is no route to it"
-        );
     }
 
     #[test]

@@ -116,63 +116,6 @@ fn every_protocol_is_queried_over_both_families() {
 }
 
 #[test]
-fn a_name_with_two_addresses_is_tried_until_one_answers() {
-    let servers = Servers::start(&["127.0.0.1:0"], Protocol::Quake3);
-    let address = servers.addresses[0];
-    let outcome = client()
-        .answer(Protocol::Quake3, ("localhost", address.port()))
-        .unwrap();
-    assert_eq!(outcome.peer, address);
-}
-
-#[test]
-fn failures_are_those_of_the_asynchronous_client() {
-    let (quiet, address) = silent();
-    for (client, least) in [
-        (settings(), Duration::from_millis(400)),
-        (
-            Client::new()
-                .unwrap()
-                .with_deadline(Duration::from_millis(200)),
-            Duration::from_millis(200),
-        ),
-    ] {
-        let started = Instant::now();
-        let error = client
-            .blocking()
-            .query(Protocol::GameSpy1, address)
-            .unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
-        assert!(
-            (least..GUARD).contains(&started.elapsed()),
-            "{:?}",
-            started.elapsed()
-        );
-    }
-    // One request each, as the settings say.
-    quiet.set_nonblocking(true).unwrap();
-    let received = std::iter::repeat_with(|| quiet.recv_from(&mut [0; 64]));
-    assert_eq!(received.take_while(Result::is_ok).count(), 2);
-    drop(quiet);
-    // A port that nobody has until the query is over.
-    let (closed, address) = silent();
-    drop(closed);
-    let error = client().query(Protocol::Quake3, address).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unreachable, "{error}");
-    for (server, kind) in [
-        ("host:port", ErrorKind::BadAddress),
-        ("no.such.host.invalid", ErrorKind::NameResolution),
-        ("255.255.255.255:1", ErrorKind::BadAddress),
-    ] {
-        assert_eq!(
-            client().query(Protocol::Quake3, server).unwrap_err().kind(),
-            kind,
-            "{server}"
-        );
-    }
-}
-
-#[test]
 fn the_protocol_of_a_port_is_detected() {
     for protocol in Protocol::ALL {
         let servers = Servers::start(&["127.0.0.1:0"], protocol);

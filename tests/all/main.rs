@@ -12,7 +12,6 @@ use kit as common;
 mod blocking;
 mod captures;
 mod clock;
-mod counters;
 mod every_protocol;
 mod fields;
 mod games;

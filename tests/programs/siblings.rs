@@ -1,14 +1,12 @@
 //! The commands of `queryport` for GameSpy v2, Quake 2 and QuakeWorld, whose packets have other words
 //! than those of GameSpy v4 and Quake 3.
 
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use kit::at_once;
-use kit::list_servers::gamespy4::{Plain, Request};
 
-use crate::{list, output, replying, responding, started};
+use crate::{list, output, responding, started};
 
 /// A family of servers, and a game of it.
 struct Family {
@@ -214,68 +212,4 @@ fn the_siblings_are_found_on_the_local_network() {
         child.kill().unwrap();
         child.wait().unwrap();
     });
-}
-
-#[test]
-fn lists_of_the_siblings_are_scanned_and_printed() {
-    let games = [
-        ("quake2", &b"\xff\xff\xff\xffservers "[..]),
-        ("quake", b"\xff\xff\xff\xffd\n"),
-    ];
-    at_once(games, |(game, begin)| {
-        let (mut child, _out, first) = started(&["serve", game, "0"]);
-        let server = first.trim().rsplit(' ').next().unwrap();
-        let address: SocketAddr = server.parse().unwrap();
-        let entry = [&[127, 0, 0, 1][..], &address.port().to_be_bytes()].concat();
-        let master = replying(vec![[begin, &entry].concat()]).to_string();
-        let (code, out, err) = output(&["master", "list", &master, game]);
-        assert_eq!((code, out.trim()), (Some(0), server), "{game}: {err}");
-        let run = [
-            "scan", game, "--master", &master, "--scope", "any", "--json",
-        ];
-        let scanned = line(&run);
-        assert_eq!(scanned["peer"], server, "{scanned}");
-        assert_eq!(scanned["answer"]["name"], "queryport embedded duel");
-        child.kill().unwrap();
-        child.wait().unwrap();
-    });
-}
-
-/// A GameSpy v2 list server with Halo's key and one server, at `port` of this machine.
-fn halo_list(port: u16) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let mut buffer = [0; 512];
-            let length = stream.read(&mut buffer).unwrap();
-            let request = Request::parse(&buffer[..length]);
-            assert_eq!(request.game, b"halor");
-            let list = Plain::head([127, 0, 0, 1], port, &[], &[])
-                .server(0, Ipv4Addr::LOCALHOST.octets(), &[])
-                .end();
-            let reply = request.reply(b"e4Rd9J", b"\0\0random", b"challenge", &list);
-            stream.write_all(&reply).unwrap();
-        }
-    });
-    address
-}
-
-#[test]
-fn a_list_of_gamespy_v2_is_scanned_and_printed() {
-    let (mut child, _out, first) = started(&["serve", "halo", "0"]);
-    let server = first.trim().rsplit(' ').next().unwrap();
-    let address: SocketAddr = server.parse().unwrap();
-    let master = halo_list(address.port()).to_string();
-    let (code, out, err) = output(&["master", "list", &master, "halo"]);
-    assert_eq!((code, out.trim()), (Some(0), server), "{err}");
-    let run = [
-        "scan", "halo", "--master", &master, "--scope", "any", "--json",
-    ];
-    let scanned = line(&run);
-    assert_eq!(scanned["peer"], server, "{scanned}");
-    assert_eq!(scanned["game"], "halo", "{scanned}");
-    child.kill().unwrap();
-    child.wait().unwrap();
 }

@@ -3,7 +3,6 @@
 mod conversation;
 mod engines;
 mod meaning;
-mod mixes;
 mod properties;
 mod reassembly;
 mod serving;

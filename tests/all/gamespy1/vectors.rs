@@ -26,10 +26,6 @@ fn decode(case: &Case) -> Answer {
     answer(case.packets.clone()).unwrap_or_else(|| panic!("{}: no reply", case.name))
 }
 
-fn named_players(answer: &Answer) -> usize {
-    answer.players().filter(|row| row.name().is_some()).count()
-}
-
 /// Whether the order of a reply's datagrams is on the wire: not in Serious Sam's long replies.
 fn is_numbered(case: &Case) -> bool {
     case.name != "serioussam-64"

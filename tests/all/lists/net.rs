@@ -6,12 +6,11 @@ use queryport::lists::{
     Cod4xList, Comparison, GameSpy1List, GameSpy2List, ListRequest, Quake3List, Ut2004List,
 };
 use queryport::quake3;
-use queryport::{Client, Error, ErrorKind, GameKey, Limits, ListError, Timing};
-use tokio::io::AsyncReadExt;
+use queryport::{Client, GameKey, Limits, Timing};
 
 use crate::common::list_servers::gamespy4::Plain;
-use crate::common::list_servers::tcp::{self, listen, send};
-use crate::common::list_servers::ut2004::{ListServer, Listed};
+use crate::common::list_servers::tcp::{self};
+use crate::common::list_servers::ut2004::Listed;
 
 fn client() -> Client {
     Client::new().unwrap().with_timing(
@@ -62,45 +61,6 @@ async fn the_lists_of_gamespy_v2_are_read() {
         .map(|entry| entry.fields.get("hostname").unwrap().plain())
         .collect();
     assert_eq!(names, ["Alpha", "Popular"]);
-}
-
-#[tokio::test]
-async fn each_failure_of_a_list_server_has_its_error() {
-    let request = GameSpy2List::new("swat4", "tG3j8c");
-    let ask = async |master: SocketAddr| client().list(master, request.clone()).await.unwrap_err();
-    let refusing =
-        listen(|mut stream| async move { send(&mut stream, b"Invalid source gamename", 29).await })
-            .await;
-    let error = ask(refusing).await;
-    assert!(
-        matches!(&error, Error::List { error: ListError::Refused(words), .. } if words.starts_with("Invalid"))
-    );
-    assert_eq!(error.kind(), ErrorKind::Refused);
-    let silent = listen(|stream| async move {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        drop(stream);
-    })
-    .await;
-    assert_eq!(ask(silent).await.kind(), ErrorKind::Timeout);
-    let denied = listen(|mut stream| async move {
-        let (_, greeting) = ListServer::new(Vec::new());
-        send(
-            &mut stream,
-            &[&greeting[..], b"\x08\0\0\0\x07DENIED\0"].concat(),
-            29,
-        )
-        .await;
-        assert_ne!(stream.read(&mut [0; 512]).await.unwrap(), 0, "the login");
-    })
-    .await;
-    let error = client()
-        .list(&denied.to_string(), Ut2004List::new(3369))
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("{denied}: the list server refused: \"DENIED\"")
-    );
 }
 
 /// Servers that are left out are not among the entries either.

@@ -8,7 +8,6 @@ use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
     Client, Detail, Dialect, Error, ErrorKind, Format, Outcome, ParseError, ParseErrorKind, Player,
     Players, Protocol, Query, QueryError, QueryOptions, ScanOptions, ServerStatus, Service, Timing,
-    Verification,
 };
 use tokio::net::UdpSocket;
 
@@ -48,17 +47,6 @@ async fn every_protocol_is_queried_and_answered_over_both_families() {
             assert!(outcome.answer.completeness.is_complete(), "{protocol}");
         }
     }
-}
-
-#[tokio::test]
-async fn a_name_with_two_addresses_is_tried_until_one_answers() {
-    let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv")).await;
-    let outcome = client()
-        .query(Protocol::Quake3, &format!("localhost:{}", address.port()))
-        .await
-        .unwrap();
-    assert_eq!(outcome.peer, address);
-    assert_eq!(outcome.answer.verification, Verification::Verified);
 }
 
 /// A mock that answers or fails.
@@ -162,26 +150,8 @@ async fn a_protocol_of_the_callers_is_an_object_too() {
 }
 
 #[tokio::test]
-async fn each_failure_has_its_error() {
+async fn a_wrong_reply_is_named_in_the_error() {
     run_in_steps();
-    let quiet = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let started = tokio::time::Instant::now();
-    let error = client()
-        .query(Protocol::Quake3, &quiet.local_addr().unwrap().to_string())
-        .await
-        .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Timeout);
-    assert!(error.to_string().contains("no answer within 4"), "{error}");
-    assert!(started.elapsed() >= Duration::from_millis(400));
-
-    let closed = quiet.local_addr().unwrap();
-    drop(quiet);
-    let error = client()
-        .query(Protocol::Quake3, &closed.to_string())
-        .await
-        .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unreachable);
-
     let talker = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = talker.local_addr().unwrap();
     let talk = async {

@@ -227,66 +227,6 @@ fn a_future_may_be_dropped_at_every_await() {
     });
 }
 
-/// Without a free descriptor, a query or a scan fails at once with that reason. With one it works
-/// again.
-#[cfg(target_os = "linux")]
-#[test]
-fn an_exhausted_descriptor_table_is_an_error_and_not_the_end() {
-    if !alone(
-        "faults::an_exhausted_descriptor_table_is_an_error_and_not_the_end",
-        "ulimit -n 64;",
-    ) {
-        return;
-    }
-    runtime().block_on(async {
-        let server = crate::net::start("127.0.0.1:0", Protocol::Quake3, status()).await;
-        let (client, name) = (client(), server.to_string());
-        let mut held = Vec::new();
-        while let Ok(socket) = std::net::UdpSocket::bind("127.0.0.1:0") {
-            held.push(socket);
-        }
-        assert!(held.len() < 64);
-        tokio::time::pause();
-        let started = tokio::time::Instant::now();
-        for _ in 0..3 {
-            let error = client.query(Protocol::Quake3, &name).await.unwrap_err();
-            assert!(
-                matches!(
-                    error,
-                    Error::Io {
-                        doing: "open a UDP socket",
-                        ..
-                    }
-                ),
-                "{error:?}"
-            );
-            assert_eq!(error.kind(), ErrorKind::Io);
-        }
-        assert!(started.elapsed().is_zero(), "it waits for no timer");
-        tokio::time::resume();
-        assert!(
-            client
-                .scan([(Protocol::Quake3, server)], ScanOptions::default())
-                .is_err()
-        );
-        held.truncate(held.len() - 4);
-        assert_eq!(
-            client
-                .query(Protocol::Quake3, &name)
-                .await
-                .unwrap()
-                .answer
-                .name
-                .unwrap(),
-            "Srv"
-        );
-        let mut scan = client
-            .scan([(Protocol::Quake3, server)], ScanOptions::default())
-            .unwrap();
-        assert!(scan.next().await.unwrap().result.is_ok());
-    });
-}
-
 /// A program closes a descriptor that is not its own. The query ends by its deadline with an error.
 #[cfg(target_os = "linux")]
 #[test]
@@ -662,51 +602,5 @@ fn queries_of_an_ended_runtime_end_in_another_one() {
         };
         let ended = tokio::time::timeout(20 * SECOND, ending).await;
         ended.expect("both end");
-    });
-}
-
-/// A thousand clients at once, each with its own secret and socket: each has its answer.
-#[test]
-fn a_thousand_clients_in_one_process_each_have_their_answer() {
-    if !alone(
-        "faults::a_thousand_clients_in_one_process_each_have_their_answer",
-        "ulimit -n 4096 2>/dev/null;",
-    ) {
-        return;
-    }
-    runtime().block_on(async {
-        let mut queries = tokio::task::JoinSet::new();
-        let mut servers = Vec::new();
-        for protocol in Protocol::ALL {
-            let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
-            servers.push((protocol, sockets[0].local_addr().unwrap()));
-            let responder =
-                Responder::new(protocol, status(), Secret::new([9; 16]), Instant::now())
-                    .with_guard(None);
-            tokio::spawn(async move { serve(&sockets, responder).await });
-        }
-        for number in 0..1000 {
-            let (protocol, server) = servers[number % 4];
-            queries.spawn(async move {
-                let timing = Timing::default()
-                    .with_timeout(20 * SECOND)
-                    .with_retry_after(SECOND / 2)
-                    .with_retries(20);
-                let client = Client::new()
-                    .unwrap()
-                    .with_timing(timing)
-                    .with_deadline(30 * SECOND);
-                client
-                    .query(protocol, &server.to_string())
-                    .await
-                    .map(|outcome| outcome.answer.name)
-            });
-        }
-        let mut answered = 0;
-        while let Some(result) = queries.join_next().await {
-            assert_eq!(result.unwrap().unwrap().unwrap(), "Srv");
-            answered += 1;
-        }
-        assert_eq!(answered, 1000);
     });
 }

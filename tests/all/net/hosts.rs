@@ -9,7 +9,7 @@ use queryport::serve::{Announcer, Responder};
 use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Timing};
 
-use super::faults::{alone, open_descriptors, runtime};
+use super::faults::{alone, runtime};
 use super::namespace::in_namespace;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -328,53 +328,6 @@ fn an_address_with_an_interface_is_taken_in_every_spelling() {
             () = asking => {}
         }
     });
-}
-
-fn resident_mib() -> usize {
-    let memory = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: usize = memory.split(' ').nth(1).unwrap().parse().unwrap();
-    pages * 4 / 1024
-}
-
-/// A query holds no buffer while it waits, and a dropped one leaves nothing.
-#[test]
-fn ten_thousand_queries_that_are_dropped_leave_nothing() {
-    const NAME: &str = "hosts::ten_thousand_queries_that_are_dropped_leave_nothing";
-    if !alone(NAME, "ulimit -n 4096;") {
-        return;
-    }
-    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let server = silent.local_addr().unwrap();
-    let client = client();
-    let mut descriptors = 0;
-    let mut memory = 0;
-    runtime().block_on(async {
-        for round in 0..10_u64 {
-            let mut queries = tokio::task::JoinSet::new();
-            for number in 0..1000 {
-                let client = client.clone();
-                let protocol = Protocol::ALL[number % 4];
-                queries.spawn(async move { client.query(protocol, server).await.map(drop) });
-            }
-            tokio::time::sleep(Duration::from_millis(100 * round)).await;
-            let held = resident_mib();
-            queries.shutdown().await;
-            if round < 2 {
-                (descriptors, memory) = (open_descriptors(), resident_mib());
-            } else {
-                assert!(
-                    held < memory + 20,
-                    "{held} MiB for a thousand queries, {memory} without"
-                );
-            }
-        }
-        assert_eq!(open_descriptors(), descriptors);
-    });
-    let after = resident_mib();
-    assert!(
-        after <= memory + 2,
-        "{after} MiB after all, {memory} after the first"
-    );
 }
 
 /// The list server's report has the error.

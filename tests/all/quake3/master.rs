@@ -138,25 +138,6 @@ fn fetch(
     }
 }
 
-#[test]
-fn twenty_thousand_servers_over_a_perfect_link_come_in_one_pass() {
-    let now = Instant::now();
-    let (mut master, all) = master(now, 20_000);
-    assert_eq!(master.servers().count(), all.len());
-    assert_eq!(all.len(), 20_000);
-    let conditions = Conditions::perfect(Duration::from_millis(20));
-    let (result, _) = fetch((&mut master, now), 1, (conditions, 1));
-    let outcome = result.unwrap();
-    assert_eq!(to_set(&outcome.answer), all);
-    assert_eq!(outcome.answer.completeness, ListCompleteness::Unsettled);
-    let v4 = all.iter().filter(|server| server.is_ipv4()).count();
-    println!(
-        "{v4} IPv4 and {} IPv6 servers in {:?}",
-        all.len() - v4,
-        outcome.elapsed
-    );
-}
-
 /// Loss of 10 %, copies of 10 %, reordering over 60 ms.
 #[test]
 fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_is_not_settled() {

@@ -11,5 +11,4 @@ mod properties;
 mod rcon;
 mod serving;
 mod siblings;
-mod small_stack;
 mod vectors;
