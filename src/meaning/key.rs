@@ -359,11 +359,10 @@ pub(crate) struct Known<'a> {
 }
 
 impl Default for Known<'_> {
-    #[inline]
     fn default() -> Self {
-        // A constant is copied in large pieces, and not filled value by value.
-        const NONE: [Option<&[u8]>; NAMES.len()] = [None; NAMES.len()];
-        Self { values: NONE }
+        Self {
+            values: [None; NAMES.len()],
+        }
     }
 }
 

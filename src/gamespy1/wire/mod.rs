@@ -175,7 +175,7 @@ pub(crate) fn are_pairs(raw: &[u8]) -> bool {
     let mut start = 0;
     for name_key in name_keys(texts) {
         let before = texts.get(start..name_key).unwrap_or_default();
-        let is_value = !count_separators(before).is_multiple_of(2);
+        let is_value = has_odd_separators(before);
         let from_key = texts.get(name_key..).unwrap_or_default();
         let next_key = tokens(from_key).nth(2);
         if is_value || next_key.is_some_and(|text| !begins_like_key(text)) {
@@ -184,7 +184,7 @@ pub(crate) fn are_pairs(raw: &[u8]) -> bool {
         start = name_key;
     }
     let rest = texts.get(start..).unwrap_or_default();
-    raw.is_empty() || !count_separators(rest).is_multiple_of(2)
+    raw.is_empty() || has_odd_separators(rest)
 }
 
 /// The positions of the texts that can be keys of players' names.
@@ -225,11 +225,13 @@ pub(crate) fn is_control(key: &[u8], value: &[u8]) -> bool {
 
 /// An upper bound for the number of pairs in these bytes.
 pub(crate) fn count_bound(raw: &[u8]) -> usize {
-    count_separators(raw).div_ceil(2)
+    memchr::memchr_iter(b'\\', raw).count().div_ceil(2)
 }
 
-fn count_separators(raw: &[u8]) -> usize {
-    memchr::memchr_iter(b'\\', raw).count()
+/// Whether the number of separators is odd.
+fn has_odd_separators(raw: &[u8]) -> bool {
+    raw.iter()
+        .fold(false, |is_odd, byte| is_odd ^ (*byte == b'\\'))
 }
 
 #[cfg(test)]
@@ -406,6 +408,28 @@ mod tests {
             (b"", true),
         ] {
             assert_eq!(are_pairs(raw), expected, "{}", raw.escape_ascii());
+        }
+    }
+
+    proptest! {
+        /// Pair by pair, as the rule is written.
+        #[test]
+        fn texts_are_pairs_if_each_pair_is_one(
+            texts in proptest::collection::vec("(player|Playername|ping)_[01]|p|=|[Pa]?", 0..9),
+            is_bare: bool,
+        ) {
+            let joined = texts.join("\\");
+            let raw = if is_bare { joined } else { format!("\\{joined}") };
+            let mut pairs = Fields::new(raw.as_bytes()).pairs();
+            let mut follows_name = false;
+            let mut is_each_one = true;
+            for (key, value) in pairs.by_ref() {
+                is_each_one &= !follows_name || begins_like_key(key);
+                is_each_one &= RowKey::name_index(value).is_none();
+                follows_name = RowKey::name_index(key).is_some();
+            }
+            is_each_one &= pairs.rest.is_empty();
+            prop_assert_eq!(are_pairs(raw.as_bytes()), is_each_one, "{}", raw);
         }
     }
 
