@@ -206,6 +206,8 @@ mod to_status;
 #[cfg(feature = "serve")]
 mod values;
 pub(crate) mod wire;
+#[cfg(feature = "serve")]
+mod written_lines;
 
 pub use answer::Answer;
 pub use client::StatusQuery;

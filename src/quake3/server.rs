@@ -4,14 +4,15 @@ use bytes::{BufMut, Bytes};
 
 use super::from_status::{info_pairs, put_rules, status_pairs};
 use super::info_line;
-use super::player_lines::write_quake3_lines;
 use super::sibling_status;
 use super::values::{is_written_as, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::reply::Reply;
 use super::wire::request::{Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
-use super::wire::siblings::{Family, Wanted};
+use super::wire::siblings::Family;
+use super::wire::wanted::Wanted;
+use super::written_lines::write_quake3_lines;
 use crate::model::ServerStatus;
 use crate::options::Detail;
 use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};

@@ -1,10 +1,11 @@
 //! The server's side of `status`: replies as servers of Quake 2 and QuakeWorld write them.
 
 use super::from_status::{put_rules, quake_world_pairs, quake2_pairs};
-use super::player_lines::{write_quake_world_line, write_quake2_line};
 use super::wire::request::{Command, Request};
 use super::wire::response::{Word, put_head};
-use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS, Wanted};
+use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS};
+use super::wire::wanted::Wanted;
+use super::written_lines::{write_quake_world_line, write_quake2_line};
 use crate::model::{Player, ServerStatus};
 use crate::options::Detail;
 use crate::reply::Datagrams;

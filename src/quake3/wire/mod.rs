@@ -9,6 +9,8 @@ pub(super) mod reply;
 pub(crate) mod request;
 pub(super) mod response;
 pub(super) mod siblings;
+#[cfg(feature = "serve")]
+pub(super) mod wanted;
 
 pub use infostring::InfoString;
 pub use player::PlayerLine;
