@@ -522,7 +522,11 @@ mod tests {
             let is_letter = matches!(body, b"ntext" | b"l");
             let expected = ParseErrorKind::Unexpected("");
             let error = line::unexpected(body, "");
-            assert_eq!(error.kind == expected, !is_letter, "{error}");
+            assert_eq!(
+                error.kind == expected,
+                !is_letter,
+                "WORDS in line.rs: {error}"
+            );
         }
     }
 
