@@ -844,13 +844,15 @@ fn an_interrupted_browser_without_a_screen_has_a_status_of_its_own() {
         &format!("quake3 {}\n", silent.local_addr().unwrap()),
     );
     let run = ["browser", "--plain", &file, "--timeout", "60"];
-    let child = command(&run).spawn().unwrap();
-    let mut buffer = [0; 64];
-    silent.recv(&mut buffer).unwrap();
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    let (code, _, err) = judge(&run, &process::finish(child));
-    let words = "interrupted: 0 of 0 servers answered so far\n";
-    assert_eq!((code, err.as_str()), (Some(130), words));
+    for signal in [Signal::INT, Signal::TERM] {
+        let child = command(&run).spawn().unwrap();
+        let mut buffer = [0; 64];
+        silent.recv(&mut buffer).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let (code, _, err) = judge(&run, &process::finish(child));
+        let words = "interrupted: 0 of 0 servers answered so far\n";
+        assert_eq!((code, err.as_str()), (Some(130), words), "{signal:?}");
+    }
     std::fs::remove_file(file).unwrap();
 }
 

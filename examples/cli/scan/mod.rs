@@ -256,10 +256,15 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let game = game(arguments)?;
     let client = client(arguments, game.as_ref())?;
     let output = Shared::new();
-    let named = named(arguments)?;
-    let servers = match named {
-        Some(what) => named_servers(what, &arguments.servers),
-        None => servers(arguments, &client, game.as_ref(), &output)?,
+    let named = named(arguments).map_err(WrongArgument)?;
+    let expected = match named.first() {
+        Some((What::Game(game), _)) => Some(**game),
+        _ => game.filter(|_| arguments.list.is_some()),
+    };
+    let servers = if named.is_empty() {
+        servers(arguments, &client, game.as_ref(), &output)?
+    } else {
+        queue_of(named)
     };
     let filter = Filter {
         exclude: arguments.exclude.clone(),
@@ -272,10 +277,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let mut printer = Printer {
         form: form(arguments),
         has_failures: arguments.failures,
-        expected: match named {
-            Some(What::Game(game)) => Some(*game),
-            _ => game.filter(|_| arguments.list.is_some()),
-        },
+        expected,
         is_same_game_only: arguments.same_game,
         output,
         under_way,
@@ -327,23 +329,20 @@ fn client(arguments: &Arguments, game: Option<&Game>) -> Result<Client, Error> {
     }
 }
 
-/// The game or protocol of the servers on the command line.
-fn named(arguments: &Arguments) -> Result<Option<What>, WrongArgument> {
-    let Some(name) = arguments.list.as_deref() else {
-        return Ok(None);
-    };
-    if arguments.servers.is_empty() {
-        return Ok(None);
-    }
-    let what = What::parse(&name.to_string_lossy()).map_err(WrongArgument)?;
-    Ok(Some(what))
+/// The servers on the command line, of the game or protocol before them.
+fn named(arguments: &Arguments) -> Result<Vec<Target>, String> {
+    let name = arguments.list.as_deref().unwrap_or(Path::new(""));
+    let name = name.to_string_lossy();
+    let target = |server: &String| Ok((What::of_server(&name, server)?, server.clone()));
+    arguments.servers.iter().map(target).collect()
 }
 
-fn named_servers(what: What, servers: &[String]) -> mpsc::Receiver<Target> {
-    let (sender, receiver) = mpsc::channel(servers.len().max(1));
-    for server in servers {
+/// These targets, and then the end of the list.
+fn queue_of(targets: Vec<Target>) -> mpsc::Receiver<Target> {
+    let (sender, receiver) = mpsc::channel(targets.len().max(1));
+    for target in targets {
         // The queue holds all of them.
-        let _ = sender.try_send((what, server.clone()));
+        let _ = sender.try_send(target);
     }
     receiver
 }
