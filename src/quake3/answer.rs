@@ -61,7 +61,7 @@ struct LineCount {
     has_odd_line: bool,
 }
 
-/// What the keys of a status show about its player lines.
+/// Facts about the player lines of a status, from its keys.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LineBounds {
     /// The server's count of players.

@@ -166,9 +166,13 @@ impl<'a> Iterator for Pairs<'a> {
 
 /// Whether these texts are keys and values in turn.
 ///
-/// They are not if the key of a player's name is in the place of a value, if the text after a name
-/// cannot be a key, or if a key or a separator is left at the end. Then a value contains a
-/// separator, or the reply was cut.
+/// They are not if
+///
+/// - the key of a player's name is in the place of a value;
+/// - the text after a name cannot be a key;
+/// - a key or a separator is left at the end.
+///
+/// Then a value contains a separator, or the reply was cut.
 pub(crate) fn are_pairs(raw: &[u8]) -> bool {
     let texts = raw.strip_prefix(b"\\").unwrap_or(raw);
     // Up to the first name, between two names, and after the last one, all texts must be in pairs.
