@@ -145,6 +145,9 @@ impl Responder {
 
     /// Answers in this protocol as well. The first bytes of a request tell the protocols apart. If
     /// two protocols could parse it, the one added first answers.
+    ///
+    /// Texts keep their colour codes in every protocol. Give the status plain texts if the games of
+    /// these protocols have different codes.
     #[must_use]
     pub fn with_service(mut self, service: impl Into<Service>) -> Self {
         self.served.push(Served::new(service.into(), &self.status));

@@ -95,7 +95,7 @@ pub(crate) struct Arguments {
     /// Write the datagrams of the query into this file, as a transcript that `queryport decode` and
     /// `queryport serve --replay` read. Of a game, only the usual query port is queried. The file has
     /// no address of the server or of this machine.
-    #[arg(long, requires = "server", conflicts_with = "commands")]
+    #[arg(long, conflicts_with = "commands")]
     record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.
     #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
@@ -207,6 +207,11 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         Asked::Server(What::Protocol(protocol), _) => Some(protocol),
         _ => None,
     };
+    if arguments.record.is_some() && !matches!(asked, Asked::Server(..)) {
+        let needs =
+            "--record needs a game or a protocol, as in queryport query quake3 HOST --record FILE";
+        return Err(needs.to_owned());
+    }
     if !arguments.commands.is_empty() && protocol != Some(Protocol::GameSpy1) {
         return Err("--commands applies to gamespy1 only".to_owned());
     }
@@ -634,7 +639,7 @@ mod tests {
                 "comes first: queryport query quake3 example.org:27960",
             ),
             ("quake3 http://example.org", "without http://"),
-            ("example.org --record f", "required"),
+            ("example.org --record f", "needs a game or a protocol"),
             ("quake3 example.org --detailed", "--json"),
             (
                 "quake3 example.org:99999",

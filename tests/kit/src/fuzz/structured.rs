@@ -471,11 +471,15 @@ pub fn announcer(data: &[u8]) {
     let masters: Vec<SocketAddr> = (0..flags >> 2)
         .map(|n| ([192, 0, 2, n], 27_950).into())
         .collect();
-    let made = if flags & 1 == 0 {
-        let service = Service::from(Protocol::Quake3);
-        Announcer::quake3("DarkPlaces", masters.iter().copied(), &status, service, now)
-    } else {
-        Announcer::gamespy1(7778, masters.iter().copied(), &status, now)
+    let to = masters.iter().copied();
+    let made = match flags & 3 {
+        0 => {
+            let service = Service::from(Protocol::Quake3);
+            Announcer::quake3("DarkPlaces", to, &status, service, now)
+        }
+        1 => Announcer::gamespy1(7778, to, &status, now),
+        2 => Ok(Announcer::quake2(to, &status, now)),
+        _ => Ok(Announcer::quake_world(to, &status, now)),
     };
     let Ok(mut announcer) = made else { return };
     for step in &steps {
@@ -500,7 +504,7 @@ pub fn announcer(data: &[u8]) {
         while let Some(transmit) = announcer.poll_transmit(now, &mut out) {
             heartbeats += 1;
             assert!(
-                masters.contains(&transmit.to) && transmit.len == out.len() && out.len() <= 512
+                masters.contains(&transmit.to) && transmit.len == out.len() && out.len() <= 1_400
             );
             assert!(heartbeats <= 64, "heartbeats without end");
             out.clear();
