@@ -17,7 +17,7 @@ enum Words {
     Games,
     Protocols,
     GamesAndProtocols,
-    /// What `serve` has servers of.
+    /// Protocols, and the games of embedded servers.
     Served,
     /// Games; the path of a file is as good.
     GamesOrFiles,
