@@ -111,7 +111,8 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut lists = Lists::default();
-        lists.begin(true, true);
+        lists.rules.begin();
+        lists.players.begin();
         let no_datagram = ParseErrorKind::CutShort("the answer: no datagram");
         let mut last_error = ParseError::new(no_datagram, 0);
         let mut has_reply = false;

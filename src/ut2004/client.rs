@@ -71,8 +71,12 @@ impl StatusQuery {
     fn ask(&mut self, command: Command) {
         self.command = command;
         self.is_sent = false;
-        self.lists
-            .begin(asks_for_rules(command), asks_for_players(command));
+        if asks_for_rules(command) {
+            self.lists.rules.begin();
+        }
+        if asks_for_players(command) {
+            self.lists.players.begin();
+        }
     }
 
     fn ask_for_lists(&mut self) {

@@ -216,16 +216,6 @@ impl Lists {
         self.rules.is_due && (are_first || !self.players.is_due)
     }
 
-    /// Begins a new reply for the rules, the players or both.
-    pub(super) fn begin(&mut self, with_rules: bool, with_players: bool) {
-        if with_rules {
-            self.rules.begin();
-        }
-        if with_players {
-            self.players.begin();
-        }
-    }
-
     /// Takes a datagram of an awaited list, or the info if it is awaited. Returns which it is.
     ///
     /// # Errors
@@ -324,17 +314,17 @@ impl Lists {
 
     /// The parts of the answer that are missing, except the info.
     pub(super) fn missing(&self) -> MissingParts {
-        let lacks_rules = self.rules.is_over || self.rules_proof() == Proof::Never;
-        let listed = self.players.facts.listed;
-        // Without the info, nobody knows whether an empty list is whole.
-        let count = self.player_count.unwrap_or(1);
-        let lacks_players = self.players.is_over || listed < count;
-        let is_complete = !self.rules.is_over && !self.players.is_over && self.is_complete();
-        if is_complete {
+        let is_over = self.rules.is_over || self.players.is_over;
+        if !is_over && self.is_complete() {
             return MissingParts::NOTHING;
         }
-        let rules_are_open = !lacks_rules && !self.rules.is_proved(self.rules_proof());
-        let players_are_open = !lacks_players && !self.players.is_proved(self.players_proof());
+        let (rules, players) = (self.rules_proof(), self.players_proof());
+        let lacks_rules = self.rules.is_over || rules == Proof::Never;
+        // Without the info, nobody knows whether an empty list is whole.
+        let count = self.player_count.unwrap_or(1);
+        let lacks_players = self.players.is_over || self.players.facts.listed < count;
+        let rules_are_open = !lacks_rules && !self.rules.is_proved(rules);
+        let players_are_open = !lacks_players && !self.players.is_proved(players);
         MissingParts {
             rules: lacks_rules,
             players: lacks_players,
@@ -394,7 +384,8 @@ fn bound(size: usize, max: usize, what: &'static str) -> Result<(), ParseError> 
 }
 
 impl List {
-    fn begin(&mut self) {
+    /// Begins a new reply.
+    pub(super) fn begin(&mut self) {
         self.reply = ListReply::default();
         self.is_awaited = true;
         self.is_due = false;
