@@ -49,7 +49,11 @@ pub(super) async fn run(
         .and_then(|bytes| Replay::parse(&bytes, wanted))
         .map_err(|why| WrongArgument(format!("{}: {why}", file.display())))?;
     let protocol = replay.protocol;
-    let port = arguments.port.unwrap_or(protocol.default_query_port());
+    let usual = match &arguments.served {
+        Some(served) => served.usual_port(),
+        None => protocol.default_query_port(),
+    };
+    let port = arguments.port.unwrap_or(usual);
     let sockets = sockets(&arguments.address, port)?;
     let interrupted = command_line::interrupted();
     let about = format!("the recorded {protocol} server");

@@ -79,6 +79,7 @@ fn with_players(
     let players: Vec<Player> = players.map(player).collect();
     let mut status = status.clone();
     status.player_count = u32::try_from(players.len()).ok();
+    status.bot_count = status.bot_count.map(|_| 0);
     status.players = players.into();
     status.max_players = Some(most.max(16).into());
     status
@@ -239,7 +240,10 @@ mod tests {
             let player = |player: &Player| (player.name.to_string(), player.score, player.ping);
             status.players.iter().map(player).collect()
         };
-        let status = with_players(&ServerStatus::default(), [(1, 0), (12, 5)].into_iter(), 2);
+        let mut status = ServerStatus::default();
+        status.bot_count = Some(3);
+        let status = with_players(&status, [(1, 0), (12, 5)].into_iter(), 2);
+        assert_eq!(status.bot_count, Some(0));
         let named = |name: &str, score| (name.to_owned(), Some(score), Some(40));
         assert_eq!(
             players(&status),
