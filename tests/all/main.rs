@@ -21,6 +21,7 @@ mod guesses;
 mod internet;
 mod lists;
 mod net;
+mod options;
 mod quake3;
 mod serve;
 mod trace;
