@@ -28,7 +28,7 @@
 //!  final 5C                               this fragment is the last
 //! ```
 //!
-//! # Dialects of the end
+//! # Forms of the end
 //! | servers | last datagram ends with | others end with | cut |
 //! |---|---|---|---|
 //! | Unreal, UT99, UT2003/4 | `\queryid\20.3\final\` | `\queryid\20.1` | between sections and players, about 1,000 bytes |

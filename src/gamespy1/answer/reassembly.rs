@@ -373,7 +373,7 @@ impl Reply {
 
     /// The start of the first key in a fragment whose predecessor is missing.
     ///
-    /// SWAT 4's AdminMod cuts between a key and its value. No other dialect numbers fragments with
+    /// SWAT 4's AdminMod cuts between a key and its value. No other form numbers fragments with
     /// M alone, from 0. The keys are then the odd or the even tokens, whichever contain more keys
     /// of rows.
     fn first_key_start(&self, body: &[u8]) -> usize {

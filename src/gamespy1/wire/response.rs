@@ -1,6 +1,6 @@
 //! One datagram of a reply, viewed in place, and its encoding.
 //!
-//! The page of [`gamespy1`](crate::gamespy1) lists the dialects of its end:
+//! The page of [`gamespy1`](crate::gamespy1) lists the forms of its end:
 //!
 //! ```text
 //! reply       = message [ trailer ] [ NUL ] / "\statusresponse\" M message [ part-end ] [ NUL ]
@@ -253,7 +253,7 @@ impl Counts {
     }
 }
 
-/// The number and end mark of one datagram in its dialect.
+/// The number and end mark of one datagram in its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trailer {
     /// Neither number nor end mark.
@@ -291,7 +291,7 @@ impl Trailer {
         is_final: false,
     };
 
-    /// The number of the reply, in the dialects that have one.
+    /// The number of the reply, in the forms that have one.
     pub(crate) const fn reply(self) -> Option<u64> {
         match self {
             Self::Numbered { reply, .. }
@@ -449,7 +449,7 @@ fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     };
     let is_whole = match end.id {
         Some(Id::Number(again)) => again == number,
-        // Two numbers are of another dialect.
+        // Two numbers are of another form.
         Some(Id::Numbers { .. }) => false,
         // Without a number, only `eof` shows that nothing was cut.
         Some(Id::Word | Id::Damaged) | None => end.has_eof,
@@ -854,7 +854,7 @@ mod tests {
     }
 
     #[test]
-    fn every_dialect_of_the_end_is_recognised() {
+    fn every_form_of_the_end_is_recognised() {
         let (reply, fragment) = (20, 3);
         let end = Trailer::Numbered {
             reply,

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn every_dialect_of_the_line() {
+    fn every_form_of_the_line() {
         assert_eq!(
             fields(br#"12 50 "You""#),
             (Some(12), Some(50), &b"You"[..], None)
