@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::lists::Lists;
+use super::lists::{Lists, Reply};
 use super::wire::info::Info;
 use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, TYPE_AT};
 use super::wire::strings::FString;
@@ -120,13 +120,14 @@ impl Answer {
         for datagram in datagrams {
             let datagram = datagram.as_ref();
             let awaits_info = lists.info.is_none();
-            if awaits_info {
-                before_info = lists.size_of_lists().datagrams;
-            }
             let taken = match lists.take(datagram, awaits_info, limits) {
                 // A reply to another request.
                 Err(error) if matches!(error.kind, ParseErrorKind::Unexpected(_)) => {
                     Response::parse(datagram, limits).map(drop)
+                }
+                Ok(Reply::Info) => {
+                    before_info = lists.size_of_lists().datagrams;
+                    Ok(())
                 }
                 taken => taken.map(drop),
             };

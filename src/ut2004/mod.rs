@@ -112,6 +112,7 @@
 //! | A datagram in the middle of rules with both ends is lost from two equal replies. | p² for each such datagram |
 //! | A datagram of uncounted spectators is lost from two equal replies. | p², if all others are enough |
 //! | Any other datagram is lost from three equal replies. | p³ |
+//! | A datagram of players that seems not to fit is lost: its names are longer than all others, or `MaxSpectators` was lowered. | p, on such a server |
 //! | The server changes its map between lists and info, and as many players stay. | the time from the first request to the info out of the time between such changes |
 //! | A lost datagram is replaced by a late copy of another moment. | p·q, if the server has changed |
 //!
