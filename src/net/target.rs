@@ -321,6 +321,20 @@ enum SecondPort<C: Conversation> {
     Tried(Scanned<C::Answer, Error>),
 }
 
+/// Whether a query was sent and had no answer.
+const fn is_unanswered<A>(result: &Result<A, Error>) -> bool {
+    matches!(
+        result,
+        Err(Error::Query {
+            error: QueryError::Timeout { .. }
+                | QueryError::NoUsableAnswer { .. }
+                | QueryError::TooManySteps(_)
+                | QueryError::Unreachable,
+            ..
+        })
+    )
+}
+
 /// A request that is not sent yet.
 struct Unsent {
     to: SocketAddr,
@@ -381,7 +395,7 @@ impl<'a, C: Conversation> Queries<'a, C> {
         };
         let second_port = self.second_ports.remove(&index);
         match second_port {
-            Some(SecondPort::Untried(query)) if scanned.result.is_err() => {
+            Some(SecondPort::Untried(query)) if is_unanswered(&scanned.result) => {
                 self.second_tries.push_back((index, query));
                 self.second_ports.insert(index, SecondPort::Tried(scanned));
                 None

@@ -81,6 +81,7 @@ enum Moment {
 
 /// How many equal replies prove a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
 enum Proof {
     /// Nothing can be missing.
     Once = 1,
@@ -88,8 +89,8 @@ enum Proof {
     Twice = 2,
     /// Any datagram can be missing.
     Thrice = 3,
-    /// Something is missing.
-    Never,
+    /// Something is missing, however many replies are equal.
+    Never = u8::MAX,
 }
 
 /// The next step of a query.
@@ -526,16 +527,20 @@ impl List {
         }
     }
 
-    /// The info is another one: only the last reply can belong to it.
+    /// The info is another one: only the last reply can belong to it. If that proves nothing, the
+    /// list of an earlier one does not either.
     fn restart(&mut self) {
-        if !self.is_silent() {
-            let facts = self.reply.facts();
-            if facts.is_sound {
-                self.take_over(facts);
-            }
-        }
         self.equal_replies = self.equal_replies.min(1);
         self.moment = Moment::Before;
+        if self.is_silent() {
+            return;
+        }
+        let facts = self.reply.facts();
+        if facts.is_sound {
+            self.take_over(facts);
+        } else {
+            self.equal_replies = 0;
+        }
     }
 
     /// The datagrams of the answer.

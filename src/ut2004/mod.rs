@@ -71,12 +71,12 @@
 //!
 //! | | seen | decision |
 //! |---|---|---|
-//! | 1 | a list longer than the limits, or without a reply to its own request | incomplete: `rules` or `players` |
+//! | 1 | a list longer than the limits, or rules without a reply to their own request | incomplete: `rules` or `players` |
 //! | 2 | both lists are proved and of the info's moment | complete |
 //! | 3 | after the lists: they are proved, have new entries, or have too few players without bots | ask for the info |
 //! | 4 | too few players without bots, in two equal replies and two equal infos | incomplete: `players` |
 //! | 5 | anything else in the first three rounds | ask for the lists |
-//! | 6 | anything else | incomplete: `end`, or `players` if fewer than counted |
+//! | 6 | anything else | incomplete: `end`, `rules` without a datagram of them, `players` if fewer than counted |
 //!
 //! A number of replies with the same entries proves a list; values, pings and scores may differ:
 //!
@@ -84,7 +84,9 @@
 //! |---|---|---|
 //! | one datagram with both ends | no datagram fits, and enough or bots | 1 |
 //! | both ends | enough, and a visible end or no datagram | 2 |
-//! | any others | no visible end, or fewer and bots | 3 |
+//! | any others with a datagram | no visible end, or fewer and bots, or a negative count | 3 |
+//!
+//! Rules without a datagram are never proved: a server always has some.
 //!
 //! A reply that only lacks entries of another one, and that one reply does not prove, counts for
 //! nothing, and so does one with parts of two replies. Replies are never merged. If the info changes,

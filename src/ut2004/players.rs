@@ -33,13 +33,17 @@ pub(super) fn read_players(
         if let Some(stats_id) = &numbers.stats_id {
             extras.push(text_in(&stats_id_key), text_in(stats_id));
         }
+        let ping = Some(record.ping).filter(|ping| *ping >= 0);
+        if ping.is_none() {
+            extras.push(b"Ping", record.ping.to_string().as_bytes());
+        }
         push_pairs(record, &mut extras);
         let team = record.team().map(i32::from);
         let is_known = team.is_some() || players_are_in_teams;
         players.push(Player {
             name: record.name.shared(bytes),
             score: Some(i64::from(record.score)),
-            ping: Some(record.ping).filter(|ping| *ping >= 0),
+            ping,
             team,
             spectator: is_known.then_some(team.is_none()),
             extra: extras.take_part(),

@@ -245,6 +245,14 @@ fn spectators_are_listed_and_not_counted() {
     assert_eq!(played.seen(), (3, true, &[3, 0, 3, 0][..]));
 }
 
+#[test]
+fn a_server_that_sends_no_rules_is_never_complete() {
+    let played = Played::new(&[info(1)], &[&[players(1..=1)]]);
+    assert!(played.lacks(Part::Rules), "{:?}", played.asked);
+    let status = played.answer.to_status();
+    assert_eq!((status.password, status.mutators), (None, None));
+}
+
 /// In a game of teams, those without a team are spectators.
 #[test]
 fn players_in_teams_are_told_from_spectators() {
@@ -291,6 +299,8 @@ fn fewer_than_counted_without_bots_are_never_complete() {
     assert_eq!(played.seen(), (2, true, &[3, 0, 3, 0][..]));
 }
 
+/// 3SPN's Team_GameBase.uc (line 4260) adds the rows `Red Team` and `Blue Team`, WS3SPN `Red` and
+/// `Blue`, UTComp `Red Team Score`: number, ping and stats id are 0.
 #[test]
 fn rows_of_team_scores_are_not_counted() {
     const RED: u32 = 0x2000_0000;
@@ -305,8 +315,6 @@ fn rows_of_team_scores_are_not_counted() {
     assert_eq!(played.seen(), (1, true, &[3, 0][..]));
 }
 
-/// 3SPN's Team_GameBase.uc (line 4260) adds the rows `Red Team` and `Blue Team`, WS3SPN `Red` and
-/// `Blue`, UTComp `Red Team Score`: number, ping and stats id are 0.
 /// `GetServerPlayers` of `Deaod/UT2004`, `Engine/GameInfo.uc`: spectators have no bit of a team, and
 /// the info does not count them. A modification may list a bot like this.
 #[test]
