@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
+use std::time::Instant;
+
 use queryport::lists::GameSpy2List;
 use queryport::quake3::master;
-use queryport::serve::GuardOptions;
-use queryport::{Client, Protocol, ScanOptions, Timing};
+use queryport::serve::{GuardOptions, Responder};
+use queryport::session::Machine;
+use queryport::{
+    Client, Format, Protocol, ScanOptions, Secret, ServerStatus, Service, Timing, ut2004,
+};
 
 use crate::clock::run_in_steps;
+use crate::common::{at, requester};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -160,4 +166,50 @@ async fn the_default_deadline_of_a_query_and_of_a_list_is_ten_seconds() {
     assert!(servers.next().await.is_none());
     let took = started.elapsed().as_millis();
     assert!((10_000..11_000).contains(&took), "{took}");
+}
+
+/// A responder whose replies nobody takes.
+fn responder(service: Service, status: ServerStatus) -> Responder {
+    let secret = Secret::new([5; 16]);
+    Responder::new(service, status, secret, Instant::now()).with_guard(None)
+}
+
+#[test]
+fn a_responder_holds_1024_replies_that_wait() {
+    let now = Instant::now();
+    let mut responder = responder(Protocol::Quake3.into(), ServerStatus::default());
+    for _ in 0..2000 {
+        responder.handle_datagram(now, at("192.0.2.1:5000"), b"\xff\xff\xff\xffgetstatus");
+    }
+    let mut out = Vec::new();
+    let waiting = std::iter::from_fn(|| responder.poll_transmit(now, &mut out));
+    assert_eq!(waiting.count(), 1024);
+}
+
+#[test]
+fn an_echo_has_50_bytes_at_most() {
+    let now = Instant::now();
+    let service = Service::new(Format::GameSpy1).with_echo();
+    for (length, is_echoed) in [(50, true), (51, false)] {
+        let mut responder = responder(service.clone(), ServerStatus::default());
+        let text = "x".repeat(length);
+        let request = format!("\\echo\\{text}");
+        responder.handle_datagram(now, at("192.0.2.1:5000"), request.as_bytes());
+        let mut out = Vec::new();
+        responder.poll_transmit(now, &mut out);
+        let is_there = String::from_utf8_lossy(&out).contains(&text);
+        assert_eq!(is_there, is_echoed, "{length}");
+    }
+}
+
+#[test]
+fn a_list_of_ut2004_has_64_datagrams_unless_more_are_allowed() {
+    let mut status = ServerStatus::default();
+    status.rules = (0..2000)
+        .map(|rule| (format!("rule{rule}"), "v".repeat(100)))
+        .collect();
+    let request = ut2004::Request::new(ut2004::Command::Rules);
+    let service = Service::new(Format::Ut2004);
+    let replies = ut2004::respond(&request, &status, &service, &requester("192.0.2.1:5000"));
+    assert_eq!(replies.into_iter().count(), 64);
 }

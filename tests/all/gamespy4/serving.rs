@@ -795,7 +795,7 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
         assert!(!answers("192.0.2.2:5000", Duration::ZERO));
         assert!(answers("192.0.2.1:5000", WINDOW), "at least a window long");
         assert!(
-            !answers("192.0.2.1:5000", WINDOW * 3),
+            !answers("192.0.2.1:5000", WINDOW * 2),
             "at most two windows"
         );
     }
