@@ -52,8 +52,12 @@ pub fn request(data: &[u8]) {
             Reply::parse(&reply).expect("our refusals are replies");
             continue;
         }
-        // Neither is read by this crate's clients.
-        if matches!(request.command, Command::Info { .. } | Command::ShortPing) {
+        // None of their replies is read by this crate's clients.
+        let is_unread = matches!(
+            request.command,
+            Command::Info { .. } | Command::Ping | Command::ShortPing
+        );
+        if is_unread {
             continue;
         }
         // The request wants no infostring.
