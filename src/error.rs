@@ -229,8 +229,9 @@ pub enum QueryError {
     #[error("the request has {0} bytes, but a datagram can have at most 65507")]
     RequestTooLong(usize),
     /// Not queried, because another query of the same address is under way or waiting: their
-    /// datagrams could not be told apart. Queries that have ended, or in another protocol or
-    /// dialect, do not count.
+    /// datagrams could not be told apart. Queries that have ended do not count. Those in another
+    /// protocol or dialect do not count in a scan of `Client::scan`, but they do in `Scan::new` and
+    /// [`Scanner::new`](crate::scan::Scanner::new), where a conversation is all that is known.
     #[error("not queried: another query of this address is under way")]
     Duplicate,
     /// Not queried, because the port is 0, or the address is unspecified (0.0.0.0/8, `::`),

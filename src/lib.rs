@@ -208,8 +208,13 @@ mod address;
 pub mod blocking {
     //! Queries that block, without a runtime (feature `blocking`).
     //!
-    //! [`Client`] has the methods of the asynchronous client, over the sockets of the standard
-    //! library. Options, deadlines and errors are the same.
+    //! [`Client`] has most methods of the asynchronous client, over the sockets of the standard
+    //! library. Options, deadlines and errors are the same. These need the feature `tokio`:
+    //! - `Client::lan`, the search of the local network.
+    //! - `net::Rcon`, the console. Use a [`RconQuery`](crate::quake3::RconQuery) with
+    //!   [`Client::ask_host`].
+    //! - The trait `Query`, so mocks and targets, and scans of a stream or of your own protocol.
+    //! - `net::serve`. Write a loop around a `serve::Responder`.
     //!
     //! ```no_run
     //! use queryport::Protocol;
@@ -234,13 +239,6 @@ pub mod blocking {
     //! - A [`Scan`] uses the system's default receive buffer. Except on Linux, a query of a closed
     //!   port waits for the timeout.
     //! - [`Client::scan`] returns no `Result`: if no socket opens, every target has that error.
-    //!
-    //! These need the feature `tokio`:
-    //! - [`Query`](crate::Query), so mocks and targets, and scans of a stream or of your own
-    //!   protocol.
-    //! - Searching the local network.
-    //! - The console. Use a [`RconQuery`](crate::quake3::RconQuery) with [`Client::ask_host`].
-    //! - Servers. Write a loop around a [`Responder`](crate::serve::Responder).
 
     pub use crate::net::blocking::{Client, Scan, Servers};
 }

@@ -49,6 +49,7 @@ impl Game {
         by_word.or_else(by_gamename).ok_or_else(|| UnknownGame {
             text: text.to_owned(),
             suggestions: similar(&wanted),
+            may_be_protocol: false,
         })
     }
 
@@ -66,6 +67,8 @@ impl Game {
 pub struct UnknownGame {
     text: String,
     suggestions: Vec<&'static Game>,
+    /// Whether it could have been the name of a protocol, too.
+    may_be_protocol: bool,
 }
 
 impl UnknownGame {
@@ -73,16 +76,28 @@ impl UnknownGame {
     pub fn suggestions(&self) -> &[&'static Game] {
         &self.suggestions
     }
+
+    /// The error of a call that takes the name of a protocol, too.
+    #[cfg(any(feature = "blocking", feature = "tokio"))]
+    pub(crate) fn or_protocol(mut self) -> Self {
+        self.may_be_protocol = true;
+        self
+    }
 }
 
 impl fmt::Display for UnknownGame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown game {:?}", self.text)?;
+        let wanted = if self.may_be_protocol {
+            "game or protocol"
+        } else {
+            "game"
+        };
+        write!(f, "unknown {wanted} {:?}", self.text)?;
         if let Some(advice) = advice(&self.text) {
             return write!(f, ": {advice}");
         }
         if let Ok(protocol) = self.text.parse::<Protocol>() {
-            return write!(f, ": {protocol} is a protocol");
+            return write!(f, ": {protocol} is a protocol; use query");
         }
         let last = self.suggestions.len().saturating_sub(1);
         for (number, game) in self.suggestions.iter().enumerate() {
@@ -97,7 +112,12 @@ impl fmt::Display for UnknownGame {
             ", and none has a similar name"
         } else {
             "?"
-        })
+        })?;
+        if self.may_be_protocol {
+            let protocols = Protocol::ALL.map(Protocol::as_str).join(", ");
+            write!(f, " (protocols: {protocols})")?;
+        }
+        Ok(())
     }
 }
 
@@ -552,7 +572,7 @@ mod tests {
         );
         assert_eq!(
             message("gamespy1"),
-            "unknown game \"gamespy1\": gamespy1 is a protocol"
+            "unknown game \"gamespy1\": gamespy1 is a protocol; use query"
         );
         assert!(message("CS:GO").contains("it speaks Valve's A2S"));
         // The advice on GameSpy v2 names games of it.

@@ -135,11 +135,11 @@
 //! Fields of players: the name is `player_N` or `playername_N`, the score `score_N`, `frags_N`,
 //! `frag_N` or `kills_N`. `team_N` is a number, or the name of a side on Tribes: Vengeance. Players
 //! without a team have 255 on the Unreal engine. On UT2003 and UT2004 they have 0, the first team's
-//! number, which is a team only if some player has another number.
-//! `ngsecret_N` is `bot` for a bot of the Unreal engine, and `mesh_N` is `Spectator` for a
-//! spectator of UT99 (Engine/Spectator.uc), unless the server translates the word. SWAT 4 omits a score of 0; in an
-//! incomplete reply, a missing score is unknown. A reply that counts players and has no rows has no
-//! list of players, as Renegade's; only the Unreal engine counts bots that it does not list.
+//! number, which is a team only if some player has another number. `ngsecret_N` is `bot` for a bot
+//! of the Unreal engine, and `mesh_N` is `Spectator` for a spectator of UT99 (Engine/Spectator.uc),
+//! unless the server translates the word. SWAT 4 omits a score of 0; in an incomplete reply, a
+//! missing score is unknown. A reply that counts players and has no rows has no list of players, as
+//! Renegade's; only the Unreal engine counts bots that it does not list.
 //!
 //! | games | recognised by | source |
 //! |---|---|---|

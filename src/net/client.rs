@@ -422,7 +422,10 @@ impl Client {
         self.querier.answer_over::<Tokio>(protocol, &server).await
     }
 
-    /// Makes a server object, for example for a `Vec<Box<dyn Query>>`.
+    /// Makes a server object, a `Box<dyn Query>`.
+    ///
+    /// This call cannot fail. An unknown protocol fails each query, with
+    /// [`Error::UnknownProtocol`], and so does a malformed address, with [`Error::BadAddress`].
     pub fn target(
         &self,
         protocol: impl TryInto<Protocol, Error: Into<Error>>,
@@ -437,10 +440,13 @@ impl Client {
         }))
     }
 
-    /// Makes a server object for a server of a game.
+    /// Makes a server object for a server of a game, a `Box<dyn Query>`.
     ///
     /// The server is queried as in [`Self::query_game`]. An answer of another game is
-    /// [`Error::OtherServer`], and an unknown game fails each query with [`Error::UnknownGame`].
+    /// [`Error::OtherServer`].
+    ///
+    /// This call cannot fail. An unknown game fails each query, with [`Error::UnknownGame`], and so
+    /// does a malformed address, with [`Error::BadAddress`].
     ///
     /// ```
     /// use queryport::{Client, Query};
@@ -474,10 +480,12 @@ impl Client {
         }))
     }
 
-    /// Makes a server object for a protocol of your own.
+    /// Makes a server object for a protocol of your own, a `Box<dyn Query>`.
     ///
     /// `conversation` is called with a nonce that nobody else can guess. The port is `default_port`
     /// if `server` has none.
+    ///
+    /// This call cannot fail. A malformed address fails each query, with [`Error::BadAddress`].
     pub fn target_with<C, F>(
         &self,
         server: impl Into<Server>,

@@ -122,6 +122,9 @@ impl<'a> HostAndPort<'a> {
             text: text.to_owned(),
             why,
         };
+        if text.contains("://") {
+            return Err(bad("it is a URL"));
+        }
         let is_bare_ip = || text.parse::<IpAddr>().is_ok() || is_scoped(text);
         let (host, after_host) = match text.strip_prefix('[') {
             Some(bracketed) => bracketed
@@ -244,6 +247,7 @@ mod tests {
             ("[::1", "no closing bracket"),
             ("[::1]5", "no colon after the bracket"),
             ("a b", "a space in the host"),
+            ("quake3://127.0.0.1", "it is a URL"),
             ("host:5:6", colons),
             ("fe80::1%lo:5", colons),
         ] {

@@ -31,7 +31,8 @@ use {
 ///
 /// A pair is a target: the protocol or game, or its name, and the server. A text that names a
 /// protocol and a game, such as `ut2004`, is the protocol. If a text names neither, the result of
-/// the target is [`Error::UnknownProtocol`].
+/// the target is [`Error::UnknownGame`], which suggests similar names; without the feature `games`,
+/// [`Error::UnknownProtocol`].
 ///
 /// If a name has several addresses, a scan queries the first;
 /// [`Client::query`](crate::Client::query) tries all.
@@ -184,15 +185,15 @@ impl From<&Game> for ProtocolOrGame {
 /// A text that names a protocol and a game is the protocol.
 impl From<&str> for ProtocolOrGame {
     fn from(name: &str) -> Self {
-        let unknown = match name.parse::<Protocol>() {
-            Ok(protocol) => return protocol.into(),
-            Err(unknown) => unknown,
-        };
+        let protocol = name.parse::<Protocol>();
         #[cfg(feature = "games")]
-        if let Ok(game) = Game::find(name) {
-            return game.into();
+        if protocol.is_err() {
+            return match Game::find(name) {
+                Ok(game) => game.into(),
+                Err(unknown) => Self(Err(unknown.or_protocol().into())),
+            };
         }
-        Self(Err(unknown.into()))
+        Self(protocol.map(Kind::Protocol).map_err(Error::from))
     }
 }
 

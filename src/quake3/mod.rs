@@ -51,8 +51,8 @@
 //!  of Quetoo        FF FF FF FF "status" 0A \key\value… 0A { \key\value… 0A }
 //! ```
 //!
-//! - The server side also answers `info`, with which clients of Quake 2 search for servers, and `k`,
-//!   QuakeWorld's ping.
+//! - The server side also answers `info`, with which clients of Quake 2 search for servers, `ping`,
+//!   with which its masters check a server, and `k`, QuakeWorld's ping.
 //! - Requests to masters have no mark: `query` in Quake 2, `c` and the heartbeat `a` in QuakeWorld.
 //!   Quake 2's heartbeat has the mark, and its status instead of a tag.
 //! - There is no challenge: every answer is [`Unavailable`](crate::Verification::Unavailable).
@@ -136,7 +136,7 @@
 //! | `score_limit` | `scorelimit`; `pointlimit`; `fraglimit`, `capturelimit`, `duel_fraglimit`, `duellimit` or `scorelimit` by the type of game, where its meaning is known | Soldier of Fortune II; World of Padman; Quake III, OpenArena, Elite Force, Urban Terror, Jedi Knight (OpenJK, codemp/game/g_main.c), Medal of Honor, Smokin' Guns |
 //! | `teams` | `qcstatus`; `g_match_score`; `Score_Red`, `Score_Blue`; `redscore`, `bluescore`; names in `g_teamnamered`, `g_nameRed`, `g_redteam` and their like for blue, in team games | DarkPlaces (recorded from Nexuiz); Warsow; OSP; Soldier of Fortune II; Urban Terror, Jedi Outcast (captures). 1 is red, 2 blue, 3 yellow, 4 pink; on Warsow 2 and 3 |
 //! | `Player::score`, `Player::ping` | the player line | −9999 on Warsow and −666 on DarkPlaces are no score; a negative ping is none, and 9999 on QuakeWorld and FTE. Such a number is in `Player::extra` |
-//! | `Player::spectator` | the score −666, or `:spectator` at its end; team 0, or 3; QuakeWorld see above | DarkPlaces; Warsow, Unvanquished and Tremulous, or Soldier of Fortune II and Enemy Territory |
+//! | `Player::spectator` | DarkPlaces: the score −666, or `:spectator` at its end; Warsow, Unvanquished and Tremulous: team 0; Soldier of Fortune II and Enemy Territory: team 3 | QuakeWorld see above |
 //! | `Player::team` | the player line; `P`, a digit for each client slot in use | see [`PlayerLine`]; Enemy Territory (etlegacy, src/game/g_main.c) |
 //!
 //! No known key contains `mutators`. The time left and the scores of OpenTDM (`time_remaining`,

@@ -493,6 +493,7 @@ impl fmt::Display for RconAnswer {
 #[non_exhaustive]
 pub enum RconError {
     /// The server does not take this password.
+    #[doc(alias("WrongPassword", "InvalidPassword"))]
     #[error("the server does not accept this rcon password")]
     BadPassword,
     /// The server has no rcon password, so it accepts no commands.

@@ -201,7 +201,7 @@ async fn a_name_of_the_other_kind_is_explained() {
     }
     for (name, words) in [
         ("quake3x", "did you mean"),
-        ("gamespy1", "gamespy1 is a protocol"),
+        ("gamespy1", "gamespy1 is a protocol; use query"),
         ("csgo", "it speaks Valve's A2S"),
     ] {
         let error = client.query_game(name, "192.0.2.1").await.unwrap_err();
@@ -210,11 +210,11 @@ async fn a_name_of_the_other_kind_is_explained() {
 }
 
 #[tokio::test]
-async fn an_unknown_protocol_is_the_result_of_its_target() {
+async fn an_unknown_name_is_the_result_of_its_target() {
     let (server, options) = (start().await, ScanOptions::default());
-    let targets = [("quake9", server), ("quake3", server)];
+    let targets = [("openarenna", server), ("quake3", server)];
     let minecraft = QueryOptions::default().with_dialect(Dialect::Minecraft);
-    let unknown = ScanTarget::from(("quake9", server)).with_options(minecraft);
+    let unknown = ScanTarget::from(("openarenna", server)).with_options(minecraft);
     let mut scan = client().scan(targets, options).unwrap();
     let mut results = Vec::new();
     while let Some(scanned) = scan.next().await {
@@ -227,7 +227,8 @@ async fn an_unknown_protocol_is_the_result_of_its_target() {
         panic!("{results:?}");
     };
     for error in [first, last] {
-        assert!(matches!(error, Error::UnknownProtocol(_)), "{error}");
+        let words = "unknown game or protocol \"openarenna\": did you mean openarena (OpenArena)?";
+        assert!(error.to_string().starts_with(words), "{error}");
         assert_eq!(error.kind(), ErrorKind::Request);
     }
 }

@@ -165,8 +165,8 @@ impl<'a> PlayerLine<'a> {
         self.score
     }
 
-    /// The score; the whole part of a fraction, and the first of several. Negative values are common; −9999 on Warsow and
-    /// QuakeWorld and −666 on DarkPlaces mean that there is none.
+    /// The score; the whole part of a fraction, and the first of several. Negative values are
+    /// common; −9999 on Warsow and QuakeWorld and −666 on DarkPlaces mean that there is none.
     pub fn score(self) -> Option<i64> {
         let text = self.score?;
         number::whole(text).or_else(|| number::whole(scores(text).ok()?.1))

@@ -348,7 +348,8 @@ pub(crate) const fn command_word(detail: Detail) -> &'static str {
     }
 }
 
-/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &text-lines ) / ( %s"n" &"\" ) / ( %s"status" &( LF "\" ) )`.
+/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &text-lines ) /
+/// ( %s"n" &"\" ) / ( %s"status" &( LF "\" ) )`.
 /// qstat reads the third one as well; the last ones are Quake 2's, QuakeWorld's and Quetoo's
 /// (id-Software/Quake-2, server/sv_main.c; id-Software/Quake, QW/server/sv_main.c; jdolan/quetoo,
 /// src/server/sv_main.c).

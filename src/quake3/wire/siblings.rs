@@ -164,7 +164,8 @@ impl<'a> QuakeWorldLine<'a> {
     }
 }
 
-/// `quake-world-line = word SP word SP word SP word SP quoted SP quoted SP word SP word *3( SP ( quoted / escaped ) ) tail`:
+/// `quake-world-line = word SP word SP word SP word SP quoted SP quoted SP word SP word
+/// *3( SP ( quoted / escaped ) ) tail`:
 /// id, frags, minutes, ping, name, skin, two colours; then team, login and kind (QW-Group/mvdsv,
 /// src/sv_main.c, `SVC_Status`). Which of the three are there depends on the request; a kind is `b`
 /// or `h`.
