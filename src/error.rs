@@ -439,8 +439,7 @@ impl ListError {
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
-/// let mut status = ServerStatus::default();
-/// status.game = Some("Nexuiz".into());
+/// let status = ServerStatus { game: Some("Nexuiz".into()), ..ServerStatus::default() };
 /// let error =
 ///     Announcer::quake3("DarkPlaces", [], &status, queryport::Protocol::Quake3, now)
 ///         .unwrap_err();

@@ -34,8 +34,8 @@ use crate::session::Outcome;
 ///         if !self.up {
 ///             return Err(Error::Query { peer, error: QueryError::Unreachable });
 ///         }
-///         let mut status = ServerStatus::default();
-///         status.name = Some("Mock".into());
+///         let name = Some("Mock".into());
+///         let status = ServerStatus { name, ..ServerStatus::default() };
 ///         Ok(Outcome::new(status, peer, None))
 ///     }
 /// }

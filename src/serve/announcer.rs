@@ -46,10 +46,12 @@ const MAX_MASTERS: usize = 32;
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
 /// let master = "192.0.2.9:27950".parse()?;
-/// let mut status = ServerStatus::default();
-/// status.game = Some("Nexuiz".into());
-/// status.player_count = Some(0);
-/// status.max_players = Some(8);
+/// let status = ServerStatus {
+///     game: Some("Nexuiz".into()),
+///     player_count: Some(0),
+///     max_players: Some(8),
+///     ..ServerStatus::default()
+/// };
 /// let mut announcer =
 ///     Announcer::quake3("DarkPlaces", [master], &status, Protocol::Quake3, now)?;
 ///
@@ -164,8 +166,7 @@ impl Announcer {
     /// # #[allow(clippy::disallowed_methods)]
     /// let now = Instant::now();
     /// let master = "192.0.2.9:27900".parse()?;
-    /// let mut status = ServerStatus::default();
-    /// status.name = Some("Duel".into());
+    /// let status = ServerStatus { name: Some("Duel".into()), ..ServerStatus::default() };
     /// let mut announcer = Announcer::quake2([master], &status, now);
     /// let mut out = Vec::new();
     /// announcer.poll_transmit(now, &mut out);
@@ -210,8 +211,7 @@ impl Announcer {
     /// # #[allow(clippy::disallowed_methods)]
     /// let now = Instant::now();
     /// let master = "192.0.2.9:27900".parse()?;
-    /// let mut status = ServerStatus::default();
-    /// status.game = Some("ut".into());
+    /// let status = ServerStatus { game: Some("ut".into()), ..ServerStatus::default() };
     /// let mut announcer = Announcer::gamespy1(7778, [master], &status, now)?;
     /// let mut out = Vec::new();
     /// announcer.poll_transmit(now, &mut out);

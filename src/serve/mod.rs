@@ -13,9 +13,11 @@
 //!
 //! # #[allow(clippy::disallowed_methods)]
 //! let now = Instant::now();
-//! let mut status = ServerStatus::default();
-//! status.name = Some("My server".into());
-//! status.map = Some("q3dm17".into());
+//! let status = ServerStatus {
+//!     name: Some("My server".into()),
+//!     map: Some("q3dm17".into()),
+//!     ..ServerStatus::default()
+//! };
 //! let secret = Secret::new([7; 16]); // In a program: Secret::from_os()?
 //! let mut responder = Responder::new(Protocol::Quake3, status, secret, now);
 //!

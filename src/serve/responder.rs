@@ -65,8 +65,7 @@ pub struct ResponderStats {
 ///
 /// # #[allow(clippy::disallowed_methods)]
 /// let now = Instant::now();
-/// let mut status = ServerStatus::default();
-/// status.name = Some("Srv".into());
+/// let status = ServerStatus { name: Some("Srv".into()), ..ServerStatus::default() };
 /// let mut responder =
 ///     Responder::new(Protocol::Quake3, status, Secret::new([7; 16]), now);
 ///
