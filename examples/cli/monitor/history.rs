@@ -73,6 +73,13 @@ impl History {
         })
     }
 
+    /// The time since the first sample; `None` from a day on.
+    pub(crate) fn time_if_less_than_a_day(&self, now: Instant) -> Option<Duration> {
+        let start = self.start?;
+        let is_less = step(start, now) < SAMPLES;
+        is_less.then(|| now.saturating_duration_since(start))
+    }
+
     /// The queries of the last day after which the server was up, and after which it was down.
     pub(crate) fn queries(&self, now: Instant) -> (u64, u64) {
         self.last_day(now).fold((0, 0), |(up, down), (_, sample)| {

@@ -31,6 +31,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) watched: Shared,
+    /// The time between two queries of a server.
+    pub(crate) interval: Duration,
     /// Queries on request, if they are allowed.
     pub(crate) probes: Option<Probes>,
 }
@@ -106,10 +108,20 @@ async fn respond(request: &Request, site: &Site) -> Response {
             let style_sheet = style_sheet::text();
             reply(StatusCode::OK, "text/css; charset=utf-8", style_sheet)
         }
-        (path, _) => html(path, query, &site.watched).unwrap_or_else(|| {
-            let pages = "the status page is at /, the metrics are at /metrics";
-            failure(StatusCode::NOT_FOUND, pages)
-        }),
+        (path, _) => {
+            html(path, query, site).unwrap_or_else(|| failure(StatusCode::NOT_FOUND, no_page(path)))
+        }
+    }
+}
+
+/// Why there is no page at this path.
+fn no_page(path: &str) -> &'static str {
+    if path.starts_with("/server/") {
+        "this server is not watched: /status.json has the servers"
+    } else if path == "/probe" {
+        "no probes: start `queryport monitor` with --probe"
+    } else {
+        "the status page is at /, the metrics are at /metrics, the state as JSON at /status.json"
     }
 }
 
@@ -119,9 +131,9 @@ fn failure(status: StatusCode, why: &str) -> Response {
 
 /// The status page or the page of a server.
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
-fn html(path: &str, query: &str, watched: &Shared) -> Option<Response> {
-    let view = View::new(query, now(), SystemTime::now());
-    let watched = watched.borrow();
+fn html(path: &str, query: &str, site: &Site) -> Option<Response> {
+    let view = View::new(query, now(), SystemTime::now()).with_interval(site.interval);
+    let watched = site.watched.borrow();
     let page = match path {
         "/" => status_page::page(&watched, &view),
         path => status_page::server_page(&watched, path, &view)?,

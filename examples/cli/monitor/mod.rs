@@ -99,13 +99,13 @@ pub(crate) struct Arguments {
     #[arg(value_name = "PROTOCOL|GAME SERVER")]
     servers: Vec<String>,
     /// A file with one such pair a line; `-` for standard input.
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Watch the totals over all servers of this game; may be given more than once.
-    #[arg(long, value_parser = command_line::game, conflicts_with = "once")]
+    #[arg(long, value_name = "GAME", value_parser = command_line::game, conflicts_with = "once")]
     game: Vec<&'static Game>,
     /// The address of the status page and of the metrics.
-    #[arg(long, default_value = "127.0.0.1:9861", value_parser = command_line::socket_address)]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9861", value_parser = command_line::socket_address)]
     listen: SocketAddr,
     /// The seconds between two queries of a server.
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds(0.001..=86_400.0))]
@@ -137,7 +137,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
-    #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = number(0..=u8::MAX))]
     retries: u8,
 }
 
@@ -237,19 +237,33 @@ fn worlds() -> impl Iterator<Item = embedded::World> {
     worlds.filter(|world| world.dialect == Dialect::Standard)
 }
 
-async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, Box<dyn Error>> {
-    // The embedded servers run until they are dropped.
-    let mut embedded = Vec::new();
-    if watched.servers.is_empty() && watched.games.is_empty() && !arguments.probe {
-        for world in worlds() {
-            let server = world.start(0).await?;
-            watched.servers.push(Server::new(
-                What::Protocol(server.protocol),
-                server.address.to_string(),
-            ));
-            embedded.push(server);
-        }
+/// Starts the embedded servers, and watches them. They run until they are dropped.
+async fn start_embedded(watched: &mut Watched) -> io::Result<Vec<embedded::Embedded>> {
+    let mut running = Vec::new();
+    for world in worlds() {
+        let server = world.start(0).await?;
+        let what = What::Protocol(server.protocol);
+        let address = server.address.to_string();
+        watched.servers.push(Server::new(what, address));
+        running.push(server);
     }
+    Ok(running)
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, String> {
+    let listener = TcpListener::bind(address).await;
+    listener.map_err(|error| {
+        let why = command_line::message(&error);
+        format!("cannot listen on {address}: {why}")
+    })
+}
+
+async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, Box<dyn Error>> {
+    let is_trial = watched.servers.is_empty() && watched.games.is_empty() && !arguments.probe;
+    let embedded = match is_trial {
+        true => start_embedded(&mut watched).await?,
+        false => Vec::new(),
+    };
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
@@ -260,16 +274,7 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     if arguments.once {
         return once(arguments, &sender, watched).await;
     }
-    let cannot_listen = |error| {
-        format!(
-            "cannot listen on {}: {}",
-            arguments.listen,
-            command_line::message(&error)
-        )
-    };
-    let listener = TcpListener::bind(arguments.listen)
-        .await
-        .map_err(|error: io::Error| cannot_listen(error))?;
+    let listener = listen(arguments.listen).await?;
     let interrupted = command_line::interrupted();
     let address = listener.local_addr()?;
     let (servers, games) = (watched.servers.len(), watched.games.len());
@@ -278,27 +283,10 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
         "watching {counts}; status on http://{address}/, metrics on http://{address}/metrics"
     ))?;
     let watched = Rc::new(RefCell::new(watched));
-    for number in 0..servers {
-        let interval = Duration::from_secs_f64(arguments.interval);
-        spawn_local(watch::watch_server(
-            sender.clone(),
-            Rc::clone(&watched),
-            number,
-            interval,
-            arguments.events,
-        ));
-    }
-    for number in 0..games {
-        let interval = Duration::from_secs_f64(arguments.game_interval);
-        spawn_local(watch::watch_game(
-            sender.clone(),
-            Rc::clone(&watched),
-            number,
-            interval,
-        ));
-    }
+    spawn_queries(arguments, &sender, &watched);
     let site = http::Site {
         watched,
+        interval: Duration::from_secs_f64(arguments.interval),
         probes: arguments.probe.then(|| Probes::new(sender)),
     };
     tokio::select! {
@@ -307,6 +295,25 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     }
     drop(embedded);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Begins the queries of everything that is watched, each in a task of its own.
+fn spawn_queries(arguments: &Arguments, sender: &Sender, watched: &watch::Shared) {
+    let (servers, games) = {
+        let watched = watched.borrow();
+        (watched.servers.len(), watched.games.len())
+    };
+    let interval = Duration::from_secs_f64(arguments.interval);
+    for number in 0..servers {
+        let (sender, watched) = (sender.clone(), Rc::clone(watched));
+        let queries = watch::watch_server(sender, watched, number, interval, arguments.events);
+        spawn_local(queries);
+    }
+    let interval = Duration::from_secs_f64(arguments.game_interval);
+    for number in 0..games {
+        let (sender, watched) = (sender.clone(), Rc::clone(watched));
+        spawn_local(watch::watch_game(sender, watched, number, interval));
+    }
 }
 
 /// `2 servers and 1 game`, without what there is none of.

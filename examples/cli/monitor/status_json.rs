@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use queryport::Text;
+use queryport::games::Game;
 use serde_json::{Value, json};
 
 use super::metrics::label;
@@ -29,6 +30,7 @@ fn of_server(server: &Server, now: Instant) -> Value {
     };
     let seconds = |since: Instant| now.saturating_duration_since(since).as_secs();
     let status = server.answer.as_ref().map(|outcome| &outcome.answer);
+    let answered_game = status.and_then(|status| Game::of(status, what.protocol()));
     let text = |text: Option<&Text>| text.map(|text| label(&text.plain()));
     // Counts of the past are not those of a server that is down.
     let current = status.filter(|_| server.state == State::Up);
@@ -38,6 +40,7 @@ fn of_server(server: &Server, now: Instant) -> Value {
         "server": label(&server.identity.address()),
         "protocol": what.protocol().as_str(),
         "game": game,
+        "answered_game": answered_game.map(|game| game.id),
         "page": path(&server.identity),
         "state": server.state.as_str(),
         "state_seconds": server.since.map(seconds),

@@ -11,13 +11,15 @@ use queryport::{ServerStatus, Text};
 use super::history::{History, SAMPLES, Sample};
 use super::safe_text::{counted, number_text, safe};
 use super::style_sheet;
-use super::target::Identity;
+use super::target::{Identity, What};
 use super::watch::{Server, State, Watched, WatchedGame};
 
 /// Lets a browser load the style sheet of the page, and nothing of another host.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// The page loads itself again after this time.
-const REFRESH: Duration = Duration::from_secs(30);
+/// A page loads itself again after the interval of the queries, but not after less or more seconds
+/// than these.
+const LEAST_REFRESH: u64 = 5;
+const MOST_REFRESH: u64 = 30;
 /// The maximum number of characters of a text that a server chose.
 const MAX_TEXT: usize = 80;
 /// The maximum number of characters of the value of a rule, and of the reason why a server is down.
@@ -25,13 +27,14 @@ const MAX_MESSAGE: usize = 300;
 /// The height of the bars of a chart. Below them are lanes of the time down and of the time up.
 const BARS: u64 = 26;
 
-/// The columns of the status page: their names in the address of the page, and their headings.
-const COLUMNS: [(&str, &str); 5] = [
-    ("name", "Server"),
-    ("map", "Map"),
-    ("players", "Players"),
-    ("day", "Last day"),
-    ("state", "State"),
+/// The columns of the status page: their names in the address of the page, their headings, and
+/// their order as `aria-sort` names it.
+const COLUMNS: [(&str, &str, &str); 5] = [
+    ("name", "Server", "ascending"),
+    ("map", "Map", "ascending"),
+    ("players", "Players", "descending"),
+    ("day", "Last day", "descending"),
+    ("state", "State", "other"),
 ];
 
 /// How and when a page is shown.
@@ -41,6 +44,8 @@ pub(crate) struct View {
     sort: Option<&'static str>,
     /// Whether the page stays as it is.
     is_still: bool,
+    /// The seconds until the page loads itself again.
+    refresh: u64,
     now: Instant,
     date: SystemTime,
 }
@@ -50,13 +55,23 @@ impl View {
     pub(crate) fn new(query: &str, now: Instant, date: SystemTime) -> Self {
         let words = || query.split('&');
         let is_chosen =
-            |(key, _): &&(&str, _)| words().any(|w| w.strip_prefix("sort=") == Some(key));
+            |(key, ..): &&(&str, _, _)| words().any(|w| w.strip_prefix("sort=") == Some(key));
         let column = COLUMNS.iter().find(is_chosen);
         Self {
-            sort: column.map(|(key, _)| *key),
+            sort: column.map(|(key, ..)| *key),
             is_still: words().any(|word| word == "still"),
+            refresh: MOST_REFRESH,
             now,
             date,
+        }
+    }
+
+    /// The same view of servers that are queried at this interval.
+    pub(crate) fn with_interval(self, interval: Duration) -> Self {
+        let seconds = interval.as_secs() + u64::from(interval.subsec_nanos() > 0);
+        Self {
+            refresh: seconds.clamp(LEAST_REFRESH, MOST_REFRESH),
+            ..self
         }
     }
 
@@ -75,7 +90,7 @@ impl View {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             .to_owned();
         if !self.is_still {
-            let refresh = REFRESH.as_secs();
+            let refresh = self.refresh;
             let _ = writeln!(html, "<meta http-equiv=\"refresh\" content=\"{refresh}\">");
         }
         html.push_str("<title>");
@@ -91,7 +106,7 @@ impl View {
         let (refresh, change) = match self.is_still {
             true => ("does not load itself again".to_owned(), "start"),
             false => {
-                let seconds = REFRESH.as_secs();
+                let seconds = self.refresh;
                 (
                     format!("loads itself again every {seconds} seconds"),
                     "stop",
@@ -178,13 +193,16 @@ fn status(server: &Server) -> Option<&ServerStatus> {
 
 fn table(servers: &[Server], view: &View, html: &mut String) {
     html.push_str("<table class=\"servers\">\n<thead><tr>");
-    for (key, heading) in COLUMNS {
+    for (key, heading, order) in COLUMNS {
         let sorted = match view.sort == Some(key) {
-            true => " aria-sort=\"other\"",
-            false => "",
+            true => format!(" aria-sort=\"{order}\""),
+            false => String::new(),
         };
         let link = View::link(Some(key), view.is_still);
-        let _ = write!(html, "<th{sorted}><a href=\"{link}\">{heading}</a></th>");
+        let _ = write!(
+            html,
+            "<th scope=\"col\"{sorted}><a href=\"{link}\">{heading}</a></th>"
+        );
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     let mut servers: Vec<&Server> = servers.iter().collect();
@@ -262,7 +280,11 @@ fn name(server: &Server, html: &mut String) {
 fn game_and_address(server: &Server, html: &mut String) {
     let what = server.identity.what;
     let game = status(server).and_then(|status| Game::of(status, what.protocol()));
-    escaped(game.map_or(what.as_str(), |game| game.name), html);
+    let name = match (game, what) {
+        (Some(game), _) | (None, What::Game(game)) => game.name,
+        (None, What::Protocol(protocol)) => protocol.as_str(),
+    };
+    escaped(name, html);
     html.push_str(" · <bdi>");
     escaped(&server.address, html);
     html.push_str("</bdi>");
@@ -285,7 +307,7 @@ fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
     if let Some(failure) = &server.failure {
         details.push(match server.state {
             State::Up => "no answer to the latest query".to_owned(),
-            _ => failure.message.clone(),
+            _ => failure.reason.clone(),
         });
     }
     if let (Some(outcome), Some(answered)) = (&server.answer, server.answered) {
@@ -353,21 +375,30 @@ fn chart(server: &Server, now: Instant, html: &mut String) {
         lane(29, samples.map(|s| s.down > 0)),
         lane(33, samples.map(|s| s.up > 0)),
     );
+    let counts = match (peak, slots) {
+        (Some(peak), Some(slots)) => format!("peak {peak} of {slots}"),
+        (Some(peak), None) => format!("peak {peak}"),
+        (None, _) => "no player counts".to_owned(),
+    };
+    let last = samples.iter().rev().find_map(|sample| sample.players);
+    let last = last
+        .map(|last| format!(", last {last}"))
+        .unwrap_or_default();
     let _ = write!(
         html,
-        "<svg viewBox=\"0 0 {SAMPLES} 35\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
-         <path class=\"bars\" d=\"{bars}V{BARS}\"/><path class=\"off\" d=\"{}\"/>\
+        "<svg viewBox=\"0 0 {SAMPLES} 35\" preserveAspectRatio=\"none\" role=\"img\" \
+         aria-label=\"Players over the last day: {counts}{last}\"><path class=\"bars\" d=\"{bars}V{BARS}\"/><path class=\"off\" d=\"{}\"/>\
          <path class=\"on\" d=\"{}\"/></svg><small class=\"day\">",
         lanes.0, lanes.1
     );
-    let _ = match (peak, slots) {
-        (Some(peak), Some(slots)) => write!(html, "peak {peak} of {slots}"),
-        (Some(peak), None) => write!(html, "peak {peak}"),
-        (None, _) => write!(html, "no player counts"),
-    };
     // Rounded down: 100 % is without an outage.
     let uptime = up * 1000 / (up + down);
-    let _ = write!(html, " · {}.{} % up</small>", uptime / 10, uptime % 10);
+    let (percent, tenth) = (uptime / 10, uptime % 10);
+    let _ = write!(html, "{counts} · {percent}.{tenth} % up");
+    if let Some(time) = server.history.time_if_less_than_a_day(now) {
+        let _ = write!(html, " since start, {}", duration(time));
+    }
+    html.push_str("</small>");
 }
 
 /// A line at this height in the steps that are set.
@@ -389,8 +420,8 @@ fn players(status: &ServerStatus, html: &mut String) {
     let count = counted(players.len() as u64, "player");
     let _ = write!(
         html,
-        "<h2>{count} in the list</h2>\n<table>\n<thead><tr><th>Name</th><th>Score</th>\
-         <th>Ping</th></tr></thead>\n<tbody>\n"
+        "<h2>{count} in the list</h2>\n<table>\n<thead><tr><th scope=\"col\">Name</th>\
+         <th scope=\"col\">Score</th><th scope=\"col\">Ping</th></tr></thead>\n<tbody>\n"
     );
     for player in players {
         html.push_str("<tr><td><bdi>");
@@ -406,7 +437,8 @@ fn rules(status: &ServerStatus, html: &mut String) {
         return;
     }
     html.push_str(
-        "<h2>Rules</h2>\n<table>\n<thead><tr><th>Name</th><th>Value</th></tr></thead>\n<tbody>\n",
+        "<h2>Rules</h2>\n<table>\n<thead><tr><th scope=\"col\">Name</th>\
+         <th scope=\"col\">Value</th></tr></thead>\n<tbody>\n",
     );
     for (key, value) in &status.rules {
         html.push_str("<tr><td><bdi>");
@@ -423,7 +455,9 @@ fn games(games: &[WatchedGame], html: &mut String) {
         return;
     }
     html.push_str(
-        "<table class=\"games\">\n<thead><tr><th>Game</th><th>Servers up</th><th>Players</th><th>Bots</th></tr></thead>\n<tbody>\n",
+        "<table class=\"games\">\n<thead><tr><th scope=\"col\">Game</th>\
+         <th scope=\"col\">Servers up</th><th scope=\"col\">Players</th>\
+         <th scope=\"col\">Bots</th></tr></thead>\n<tbody>\n",
     );
     for watched in games {
         html.push_str("<tr><td class=\"name\">");

@@ -437,7 +437,7 @@ fn every_reply_has_the_listed_head_and_errors_a_text() {
             (
                 "GET /server/quake3/192.0.2.1:1",
                 "404 Not Found",
-                None,
+                Some("this server is not watched: /status.json has the servers\n"),
                 &[plain],
             ),
             (
@@ -449,7 +449,10 @@ fn every_reply_has_the_listed_head_and_errors_a_text() {
             (
                 "GET /other",
                 "404 Not Found",
-                Some("the status page is at /, the metrics are at /metrics\n"),
+                Some(
+                    "the status page is at /, the metrics are at /metrics, the state as JSON at \
+                     /status.json\n",
+                ),
                 &[plain],
             ),
             (
@@ -682,6 +685,7 @@ fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Sha
         let probes = Some(Probes::new(self::sender(Client::new().unwrap())));
         let site = http::Site {
             watched: Rc::clone(&shared),
+            interval: Duration::from_secs(1),
             probes,
         };
         spawn_local(http::serve(listener, site));
@@ -822,13 +826,20 @@ fn probes_are_off_shared_and_bounded() {
         let serve = async |probes| {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            let watched = Shared::default();
-            spawn_local(http::serve(listener, http::Site { watched, probes }));
+            let site = http::Site {
+                watched: Shared::default(),
+                interval: Duration::from_secs(30),
+                probes,
+            };
+            spawn_local(http::serve(listener, site));
             address
         };
         let off = serve(None).await;
         let reply = get(off, "/probe?target=192.0.2.1&module=quake3").await;
-        assert!(reply.starts_with("HTTP/1.1 404"), "{reply}");
+        assert!(
+            reply.starts_with("HTTP/1.1 404") && reply.contains("with --probe"),
+            "{reply}"
+        );
 
         let on = serve(Some(Probes::new(sender(client)))).await;
         let mut sockets = Vec::new();
@@ -911,6 +922,17 @@ fn the_state_as_json_has_null_for_what_is_not_known() {
         r#"["192.0.2.3:27960","not queried yet",null,null,null,null,null]"#
     );
     assert_eq!(page["games"][0]["players"], Value::Null);
+}
+
+#[test]
+fn the_state_as_json_has_the_game_that_was_asked_for_and_the_one_that_answered() {
+    let mut terror = outcome("Srv", "ut4_casa");
+    terror.answer.rules.push("gamename", "q3urt43");
+    let watched = one(vec![Ok(terror)]);
+    let page: Value = serde_json::from_str(&status_json::page(&watched, watch::now())).unwrap();
+    let server = &page["servers"][0];
+    assert_eq!(server["game"], Value::Null);
+    assert_eq!(server["answered_game"], "urbanterror");
 }
 
 #[test]
@@ -1496,6 +1518,62 @@ fn the_chart_of_a_day_is_on_the_scale_of_the_slots_and_has_every_outage() {
     empty.answer.player_count = Some(0);
     let page = status(self::server("192.0.2.1", vec![Ok(empty)]), Duration::ZERO);
     assert!(page.contains("d=\"M0 33m143 0h1\"") && page.contains("peak 0 of 16 · 100.0 % up"));
+}
+
+/// A share of seconds is not one of a day.
+#[test]
+fn a_history_of_less_than_a_day_says_how_long_it_is() {
+    let after = |later: u64| {
+        let up = server("192.0.2.1", vec![Ok(outcome("Srv", "q3dm17"))]);
+        status(up, Duration::from_secs(later))
+    };
+    for (seconds, since) in [
+        (4, "100.0 % up since start, 4 s<"),
+        (86_399, "100.0 % up since start, 23 h 59 min<"),
+    ] {
+        assert!(
+            after(seconds).contains(since),
+            "{since}: {}",
+            after(seconds)
+        );
+    }
+    let end = watch::now() + Duration::from_secs(864_000);
+    let whole = after_a_day("192.0.2.1", "Srv", |_| true, end);
+    let page = shown(&watching(vec![whole]), end + Duration::from_secs(60));
+    assert!(page.contains("100.0 % up<"), "{page}");
+}
+
+#[test]
+fn a_silent_server_of_a_game_has_the_name_of_the_game_and_its_address_once() {
+    let mut silent_one = Server::new(What::parse("openarena").unwrap(), "192.0.2.1".to_owned());
+    silent_one.add(Err(silent()), watch::now());
+    let page = status(silent_one, Duration::ZERO);
+    assert!(page.contains("<small>OpenArena · <bdi>"), "{page}");
+    assert!(page.contains("<small>no answer within"), "{page}");
+}
+
+#[test]
+fn a_page_loads_itself_again_at_the_interval_of_the_queries() {
+    let watched = one(vec![Ok(outcome("Srv", "q3dm17"))]);
+    for (interval, seconds) in [(0.5, 5), (5.5, 6), (12.0, 12), (300.0, 30)] {
+        let view = View::new("", watch::now(), UNIX_EPOCH);
+        let view = view.with_interval(Duration::from_secs_f64(interval));
+        let page = status_page::page(&watched, &view);
+        let refresh = format!("http-equiv=\"refresh\" content=\"{seconds}\"");
+        assert!(page.contains(&refresh), "{interval}: {page}");
+    }
+}
+
+#[test]
+fn a_page_can_be_read_aloud() {
+    let watched = one(vec![Ok(outcome("Srv", "q3dm17"))]);
+    let page = shown_as("sort=players", &watched, watch::now());
+    for part in [
+        "<th scope=\"col\" aria-sort=\"descending\"><a href=\"?sort=players\">",
+        "role=\"img\" aria-label=\"Players over the last day: peak 12 of 16, last 12\"",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
 }
 
 #[test]

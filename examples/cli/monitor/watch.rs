@@ -64,13 +64,15 @@ pub(crate) struct Server {
     pub(crate) rejected: u64,
 }
 
-/// A failed query: its kind and its message.
+/// A failed query: its kind and its message, which may begin with the address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) kind: &'static str,
     /// Whether the server was asked: false for a text that is not an address.
     pub(crate) is_asked: bool,
     pub(crate) message: String,
+    /// The message without the address.
+    pub(crate) reason: String,
 }
 
 impl Failure {
@@ -87,7 +89,20 @@ impl Failure {
             kind: error.kind().as_str(),
             is_asked,
             message: super::command_line::message(error),
+            reason: reason(error),
         }
+    }
+}
+
+/// The error without the address of the server, and its causes.
+fn reason(error: &Error) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!(
+            "{}: {}",
+            error.reason(),
+            super::command_line::message(cause)
+        ),
+        None => error.reason(),
     }
 }
 
