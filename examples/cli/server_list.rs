@@ -47,7 +47,7 @@ impl ServerList {
         }
     }
 
-    /// A line; of a long one the first [`MAX_LINE`] bytes and one more.
+    /// A line without its end; of a long one the first [`MAX_LINE`] bytes and one more.
     fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         let limit = u64::try_from(MAX_LINE + 1).unwrap_or(u64::MAX);
@@ -55,7 +55,9 @@ impl ServerList {
         if reader.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
             return Ok(None);
         }
-        if line.last() != Some(&b'\n') && line.len() > MAX_LINE {
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        } else if line.len() > MAX_LINE {
             reader.skip_until(b'\n')?;
         }
         Ok(Some(line))
@@ -107,7 +109,7 @@ mod tests {
         };
         let server = Ok("192.0.2.1".to_owned());
         let why = Err("file:1: a line of more than 4096 bytes".to_owned());
-        for bytes in [0, 10, 4095] {
+        for bytes in [0, 10, 4095, 4096] {
             assert_eq!(read(bytes), [server.clone()], "{bytes}");
         }
         for bytes in [4097, 10_000] {

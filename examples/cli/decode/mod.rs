@@ -156,7 +156,7 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, Failure>>, Failure> {
 }
 
 /// The text of a file; `None` if it is none. Comments may be in any character set.
-fn text_of(file: &[u8]) -> Option<Cow<'_, str>> {
+pub(crate) fn text_of(file: &[u8]) -> Option<Cow<'_, str>> {
     let is_text = |line: &[u8]| line.starts_with(b"#") || std::str::from_utf8(line).is_ok();
     let mut lines = file.split(|byte| *byte == b'\n');
     lines.all(is_text).then(|| String::from_utf8_lossy(file))

@@ -105,12 +105,12 @@ struct Recorded {
 impl Replay {
     /// Reads a recording. `wanted`: the protocol, in case the recording does not name it.
     fn parse(file: &[u8], wanted: Option<Protocol>) -> Result<Self, String> {
-        let text = std::str::from_utf8(file).unwrap_or_default();
+        let text = decode::text_of(file).unwrap_or_default();
         let (named, recorded) = if capture::is_capture(file) {
             let (protocol, recorded) = first_server(capture::read(file)?, wanted)?;
             (Some(protocol), recorded)
-        } else if decode::is_transcript(text) {
-            let transcript = Transcript::parse(text)?;
+        } else if decode::is_transcript(&text) {
+            let transcript = Transcript::parse(&text)?;
             let named = transcript.get("protocol").map(str::parse).transpose();
             let named = named.map_err(|error: UnknownProtocol| error.to_string())?;
             let lines = transcript.lines.into_iter().map(|line| Recorded {
@@ -404,6 +404,14 @@ mod tests {
         );
         let unanswered = replies(&mut replay, b"\xff\xff\xff\xffgetstatus");
         assert!(unanswered.is_empty(), "{unanswered:?}");
+    }
+
+    #[test]
+    fn a_remark_in_any_character_set_is_part_of_a_transcript() {
+        let transcript = include_bytes!("../../../tests/vectors/transcripts/own-gamespy4.txt");
+        let named = [b"# caf\xe9\n", &transcript[..]].concat();
+        let replay = Replay::parse(&named, None).unwrap();
+        assert_eq!(replay.protocol, Protocol::GameSpy4);
     }
 
     #[test]
