@@ -22,9 +22,9 @@ use shared::{command_line, json};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "games                       all games, one line each",
-    "games openarena \"ut 2004\"  everything about these",
-    "games --protocol quake3 --listed --json",
+    "games                             all games, one line each",
+    "games openarena \"ut 2004\"        everything about these",
+    "games --protocol quake3 --listed  those of a protocol that have list servers",
 ];
 
 /// The words of the columns and the exit codes, as `--help` lists them.

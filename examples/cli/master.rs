@@ -71,14 +71,14 @@ struct Serve {
     #[arg(long, value_name = "TAG=GAME", value_parser = tag)]
     tag: Vec<(String, String)>,
     /// The maximum number of servers in the list.
-    #[arg(long, default_value_t = Options::default().max_servers, value_parser = number(0..=usize::MAX))]
+    #[arg(long, default_value_t = Options::default().max_servers, value_name = "COUNT", value_parser = number(0..=usize::MAX))]
     max_servers: usize,
     /// The maximum number of servers of one IP address.
-    #[arg(long, default_value_t = Options::default().max_per_address, value_parser = number(0..=usize::MAX))]
+    #[arg(long, default_value_t = Options::default().max_per_address, value_name = "COUNT", value_parser = number(0..=usize::MAX))]
     max_per_address: usize,
     /// The number of lists that one client gets at once; after these it gets one in three seconds.
     /// A client requests each list at least twice.
-    #[arg(long, default_value_t = 16, value_parser = number(0..=u16::MAX))]
+    #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = number(0..=u16::MAX))]
     lists_in_a_row: u16,
     /// List servers on this machine too.
     #[arg(long)]
@@ -110,7 +110,7 @@ struct List {
     playable: bool,
     /// The maximum number of requests; default: 2. A list is settled when two replies contain each
     /// address.
-    #[arg(long, value_parser = number(0..=u8::MAX))]
+    #[arg(long, value_name = "COUNT", value_parser = number(0..=u8::MAX))]
     passes: Option<u8>,
     /// Request the list from a GameSpy v1 master, over TCP, with this key.
     #[arg(long, value_parser = key, conflicts_with_all = ["protocol", "plain", "playable", "passes"])]

@@ -10,7 +10,7 @@
 //! machine can read it. Options go before the server.
 //!
 //! Exit status: 0 answered, 1 no answer or refused, 2 wrong command line, 3 incomplete answer, 130
-//! after Ctrl-C while it asks for the password.
+//! after Ctrl-C, and after SIGTERM if the password was asked for.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -35,7 +35,7 @@ const EXAMPLES: &[&str] = &[
 
 /// The exit codes, as `--help` says them.
 const EXIT_STATUS: &str = "Exit status: 0 answered, 1 no answer or refused, 2 wrong command line,\n3 incomplete answer, 130 after \
-                           Ctrl-C where it asks for the password";
+                           Ctrl-C, and after SIGTERM if the password was asked for";
 
 /// Run console commands on a Quake 3 server.
 ///
@@ -148,7 +148,7 @@ fn check(arguments: &Arguments) -> Result<(), WrongArgument> {
 /// terminal is in raw mode: the signal is caught, so that the program restores the terminal before
 /// it ends. After the password, the signal ends the program at once.
 fn ask_for_password() -> io::Result<io::Result<String>> {
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     end_if_terminated()?;
     #[cfg(unix)]
     let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
@@ -168,7 +168,7 @@ fn ask_for_password() -> io::Result<io::Result<String>> {
 }
 
 /// Restores the terminal and ends the program at the signal of service managers and `timeout`.
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 fn end_if_terminated() -> io::Result<()> {
     use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
     use tokio::signal::unix::{SignalKind, signal};

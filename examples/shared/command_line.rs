@@ -426,13 +426,16 @@ pub fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&message(&*error));
-            let is_wrong_command_line = error.is::<WrongUsage>()
-                || error.is::<WrongArgument>()
-                || error.is::<UnknownProtocol>();
-            if is_wrong_command_line {
+            let message = message(&*error);
+            if error.is::<WrongArgument>() || error.is::<UnknownProtocol>() {
+                // As `clap` begins its messages.
+                complain(&format!("error: {message}"));
+                ExitCode::from(2)
+            } else if error.is::<WrongUsage>() {
+                complain(&message);
                 ExitCode::from(2)
             } else {
+                complain(&message);
                 ExitCode::FAILURE
             }
         }

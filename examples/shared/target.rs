@@ -181,6 +181,12 @@ pub fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String
     // The name of a game may contain spaces.
     let (what, text) = match text.rsplit_once(char::is_whitespace) {
         Some((name, server)) => (What::of_server(name.trim(), server)?, server),
+        // A host name with a dot or a colon is no game, and is not looked up among them.
+        None if !text.contains(['.', ':']) && What::parse(text).is_ok() => {
+            return Err(format!(
+                "the server is missing after \"{text}\": write {text} HOST or {text} HOST:PORT"
+            ));
+        }
         None => (
             usual.ok_or_else(|| {
                 format!(
@@ -252,6 +258,8 @@ mod tests {
             ("a b c", "unknown game \"a b\""),
             ("d'or\u{1b} c", "unknown game \"d'or\\u{1b}\""),
             ("quake3 :27960", "\":27960\" is not HOST"),
+            ("quake3", "the server is missing after \"quake3\""),
+            ("openarena # a remark", "the server is missing"),
             (
                 "example.org",
                 "\"example.org\" has no protocol or game before it",

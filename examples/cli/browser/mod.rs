@@ -80,10 +80,15 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "list")]
     favourites: bool,
     /// The protocol of lines that name neither protocol nor game.
-    #[arg(long, default_value = "quake3")]
+    #[arg(long, value_name = "PROTOCOL", default_value = "quake3")]
     protocol: Protocol,
     /// Show servers with these words in the name, map, game, address or a player's name.
-    #[arg(long, default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "WORDS",
+        default_value = "",
+        hide_default_value = true
+    )]
     search: String,
     /// The seconds between two refreshes of the rows on the screen; the key `a` refreshes them
     /// every 10.
@@ -93,7 +98,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.5..=600.0))]
     timeout: f64,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
-    #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = number(0..=u8::MAX))]
     retries: u8,
     /// Send from this address of this machine, and from this port if it is given. With a port,
     /// refreshes wait for the scan to end.
@@ -113,16 +118,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let kept = Favourites::of_user();
     let (favourites, problem) = match kept.read() {
         Ok(favourites) => (favourites, None),
-        Err(error) => {
-            let path = kept
-                .path()
-                .unwrap_or_else(|| Path::new("favourites"))
-                .display();
-            (
-                Default::default(),
-                Some(format!("{path}: {}", command_line::message(&error))),
-            )
-        }
+        Err(error) => (Default::default(), Some(unreadable(&kept, &error))),
     };
     // The embedded servers run until they are dropped.
     let mut farm = None;
@@ -140,13 +136,8 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
             )
         }
     };
-    let client = source::client(
-        &list,
-        (
-            Duration::from_secs_f64(arguments.timeout),
-            arguments.retries,
-        ),
-    )?;
+    let timeout = Duration::from_secs_f64(arguments.timeout);
+    let client = source::client(&list, (timeout, arguments.retries))?;
     let source = Source::new(list, client, Port::new(arguments.bind))?;
     if !has_terminal(&arguments) {
         if let Some(problem) = problem {
@@ -177,6 +168,12 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
         interval,
     })
     .await
+}
+
+/// Why the favourites could not be read, after the name of their file.
+fn unreadable(kept: &Favourites, error: &std::io::Error) -> String {
+    let path = kept.path().unwrap_or_else(|| Path::new("favourites"));
+    format!("{}: {}", path.display(), command_line::message(error))
 }
 
 /// The time between two refreshes: of `--refresh`, or of the key `a`.

@@ -36,7 +36,7 @@ pub(crate) async fn search(
                 let outcome = answered.map(|answer| answer.to_status());
                 let runs = Game::of(&outcome.answer, protocol);
                 if is_wanted(game, runs) {
-                    found.print(protocol, runs, &outcome)?;
+                    found.print(protocol, runs.or(game), &outcome)?;
                 }
             }
             Err(error) if form != Form::Text => {

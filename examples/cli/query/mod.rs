@@ -95,7 +95,7 @@ pub(crate) struct Arguments {
     /// Write the datagrams of the query into this file, as a transcript that `queryport decode` and
     /// `queryport serve --replay` read. Of a game, only the usual query port is queried. The file has
     /// no address of the server or of this machine.
-    #[arg(long, conflicts_with = "commands")]
+    #[arg(long, value_name = "FILE", conflicts_with = "commands")]
     record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.
     #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
@@ -108,7 +108,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = command_line::charset)]
     charset: Option<Charset>,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
-    #[arg(long, default_value_t = 2, value_parser = command_line::number(0..=u8::MAX))]
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = command_line::number(0..=u8::MAX))]
     retries: u8,
 }
 

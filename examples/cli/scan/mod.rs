@@ -36,7 +36,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use command_line::{WrongArgument, number, seconds};
 use game::Lists;
 use ipnet::IpNet;
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     /// A game, to get its servers from its list servers; or a file with one server per line:
     /// `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input. Before
     /// servers, their game or protocol.
-    #[arg(value_name = "GAME|FILE", required_unless_present = "master")]
+    #[arg(value_name = "GAME|FILE")]
     list: Option<PathBuf>,
     /// Servers of this game or protocol, HOST or HOST:PORT, in place of a list. With a game, the
     /// port that players connect to, or the query port.
@@ -84,11 +84,12 @@ pub(crate) struct Arguments {
     /// Ask this list server instead of the known ones of the game: `HOST`, `HOST:PORT` or
     /// `FORM=HOST:PORT`. May be repeated. The default form is that of the first known one (see
     /// `queryport games`). Without a game: a Quake 3 master.
-    #[arg(long)]
+    #[arg(long, value_name = "[FORM=]HOST[:PORT]")]
     master: Vec<String>,
     /// The game to ask the master for, as dpmaster names it.
     #[arg(
         long,
+        value_name = "NAME",
         requires = "master",
         conflicts_with = "list",
         default_value = "Quake3Arena"
@@ -202,6 +203,11 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
 }
 
 pub(crate) fn start(arguments: &Arguments) -> ExitCode {
+    if arguments.list.is_none() && arguments.master.is_empty() {
+        let missing = "give a game or a file, as in queryport scan openarena";
+        let error = Arguments::command().error(UsageError::MissingRequiredArgument, missing);
+        command_line::leave(&error);
+    }
     command_line::exit(command_line::block_on(run(arguments)))
 }
 

@@ -48,7 +48,7 @@ const EXAMPLES: &[&str] = &[
     "serve quake3 27960 --players 64 --set map=q3dm6",
     "serve quake3,gamespy1 27960 --crowd 64 --who",
     "serve --replay FILE  what `queryport query --record` wrote",
-    "serve --list  the protocols and games",
+    "serve --list         the protocols and games",
 ];
 
 /// The exit codes, as `--help` lists them.
@@ -65,6 +65,9 @@ pub(crate) struct Arguments {
     /// The UDP port; 0 is any free one. Without it, the usual query port.
     #[arg(value_parser = number(0..=u16::MAX))]
     port: Option<u16>,
+    /// The same as an option.
+    #[arg(long = "port", value_name = "PORT", hide = true, conflicts_with = "port", value_parser = number(0..=u16::MAX))]
+    port_option: Option<u16>,
     /// List the protocols and games, and exit.
     #[arg(long, exclusive = true)]
     list: bool,
@@ -72,10 +75,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)], value_parser = command_line::ip_address)]
     address: Vec<IpAddr>,
     /// The number of invented players, which replace the usual ones.
-    #[arg(long, value_parser = number(0..=u16::MAX))]
+    #[arg(long, value_name = "COUNT", value_parser = number(0..=u16::MAX))]
     players: Option<u16>,
     /// The maximum number of invented players who join and leave over time.
-    #[arg(long, conflicts_with = "players", value_parser = number(0..=u16::MAX))]
+    #[arg(long, value_name = "COUNT", conflicts_with = "players", value_parser = number(0..=u16::MAX))]
     crowd: Option<u16>,
     /// A field of the status and its value, as in `name=Srv`, `bot_count=2`, `anti_cheat=false`,
     /// `time_limit=1200` or `mutators=["Instagib"]`; may be given more than once.
@@ -195,7 +198,8 @@ fn key(text: &str) -> Result<GameKey, String> {
     GameKey::new(text).map_err(|error| error.to_string())
 }
 
-pub(crate) fn start(arguments: Arguments) -> ExitCode {
+pub(crate) fn start(mut arguments: Arguments) -> ExitCode {
+    arguments.port = arguments.port.or(arguments.port_option);
     command_line::exit(command_line::block_on_threads(run(arguments)))
 }
 
