@@ -64,11 +64,9 @@ impl ListReply {
             has_end: ends > 0 || self.datagrams.is_empty(),
             ..Facts::default()
         };
-        for rule in self.datagrams.iter().flat_map(Datagram::rules) {
-            facts.read_rule(&rule);
-        }
-        for player in self.players() {
-            facts.count(player);
+        for part in &self.datagrams {
+            part.rules().for_each(|rule| facts.read_rule(&rule));
+            part.players().for_each(|player| facts.count(player));
         }
         facts
     }
