@@ -62,10 +62,10 @@ struct Serve {
     #[arg(required = true, value_parser = command_line::socket_address)]
     addresses: Vec<SocketAddr>,
     /// List servers of this game only; may be given more than once.
-    #[arg(long)]
+    #[arg(long, value_name = "GAME")]
     game: Vec<String>,
     /// List servers of every game except this; may be given more than once.
-    #[arg(long, conflicts_with = "game")]
+    #[arg(long, value_name = "GAME", conflicts_with = "game")]
     except: Vec<String>,
     /// Another heartbeat tag and its game; may be given more than once.
     #[arg(long, value_name = "TAG=GAME", value_parser = tag)]
@@ -116,7 +116,7 @@ struct List {
     #[arg(long, value_parser = key, conflicts_with_all = ["protocol", "plain", "playable", "passes"])]
     key: Option<GameKey>,
     /// The game or program that the key belongs to; default: the game.
-    #[arg(long, requires = "key")]
+    #[arg(long, value_name = "NAME", requires = "key")]
     login: Option<String>,
     /// Send from this address of this machine, and from this port if there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]

@@ -168,16 +168,18 @@ fn a_server_of_quetoo_is_found() {
 #[test]
 fn the_siblings_are_found_on_the_local_network() {
     let games = [
-        ("halo", 2302..=2305),
-        ("quake2", 27910..=27913),
-        ("quake", 27500..=27503),
+        ("halo", "halo", 2302..=2305),
+        ("quake2", "quake2", 27910..=27913),
+        ("quake", "quake", 27500..=27503),
+        // Its reply names no game: that of the search is shown.
+        ("quake3", "q3a", 27960..=27963),
     ];
-    at_once(games, |(game, ports)| {
+    at_once(games, |(served, game, ports)| {
         let free = ports
             .clone()
             .find(|port| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok());
         let port = free.expect("a free port").to_string();
-        let (mut child, _out, first) = started(&["serve", game, &port, "--address", "0.0.0.0"]);
+        let (mut child, _out, first) = started(&["serve", served, &port, "--address", "0.0.0.0"]);
         let address: SocketAddr = first.trim().rsplit(' ').next().unwrap().parse().unwrap();
         assert!(ports.contains(&address.port()), "{first}");
         let search = [
@@ -209,6 +211,7 @@ fn the_siblings_are_found_on_the_local_network() {
         let mut rows = out.lines().filter(|line| line.starts_with(&server));
         let row = rows.next().unwrap_or_default();
         assert!(row.contains(" queryport embedded "), "{out}");
+        assert!(row.contains(&format!(" {game} ")), "{out}");
         child.kill().unwrap();
         child.wait().unwrap();
     });

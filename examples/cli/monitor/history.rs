@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 pub(crate) const STEP: Duration = Duration::from_secs(600);
 /// Samples of a day.
 pub(crate) const SAMPLES: u64 = 144;
+/// The time that a history covers.
+pub(crate) const DAY: Duration = Duration::from_secs(SAMPLES * STEP.as_secs());
 
 /// The queries in one step of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -73,11 +75,9 @@ impl History {
         })
     }
 
-    /// The time since the first sample; `None` from a day on.
-    pub(crate) fn time_if_less_than_a_day(&self, now: Instant) -> Option<Duration> {
-        let start = self.start?;
-        let is_less = step(start, now) < SAMPLES;
-        is_less.then(|| now.saturating_duration_since(start))
+    /// The time since the first sample, at most [`DAY`]; `None` without a sample.
+    pub(crate) fn length(&self, now: Instant) -> Option<Duration> {
+        Some(now.saturating_duration_since(self.start?).min(DAY))
     }
 
     /// The queries of the last day after which the server was up, and after which it was down.

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! The status page is sorted by its headings, and each server has a page with its players and rules.
-//! With `?still`, a page does not load itself again. `/status.json` has the same for programs.
+//! A page loads itself again after the interval of the queries, every 5 to 30 seconds; with `?still`,
+//! it does not. `/status.json` has the same for programs.
 //!
 //! In the same folder, `prometheus.yml` configures Prometheus to read the metrics, and
 //! `dashboard.json` is a dashboard for Grafana.

@@ -53,6 +53,7 @@ fn of_server(server: &Server, now: Instant) -> Value {
         "slots": current.and_then(|status| status.max_players),
         "complete": current.map(|status| status.completeness.is_complete()),
         "round_trip_seconds": rtt.map(|rtt| rtt.as_secs_f64()),
+        "history_seconds": server.history.length(now).map(|time| time.as_secs()),
         "up_share_of_day": (up + down > 0).then(|| up as f64 / (up + down) as f64),
     })
 }

@@ -8,7 +8,7 @@ use queryport::games::Game;
 use queryport::model::{Colour, Colours};
 use queryport::{ServerStatus, Text};
 
-use super::history::{History, SAMPLES, Sample};
+use super::history::{DAY, History, SAMPLES, Sample};
 use super::safe_text::{counted, number_text, safe};
 use super::style_sheet;
 use super::target::{Identity, What};
@@ -349,20 +349,60 @@ fn peak(history: &History, now: Instant) -> Option<u32> {
 /// Bars of the players over the last day on the scale of the slots. Below them are two lanes: marks
 /// where the server was down, and a line where it was up. A step of time can have both.
 fn chart(server: &Server, now: Instant, html: &mut String) {
-    let mut samples = [Sample::default(); SAMPLES as usize];
-    for (place, sample) in server.history.last_day(now) {
-        if let Some(kept) = samples.get_mut(place as usize) {
-            *kept = sample;
-        }
-    }
     let (up, down) = server.history.queries(now);
     if up + down == 0 {
         html.push_str("<small>never asked</small>");
         return;
     }
+    let samples = samples(&server.history, now);
     let peak = peak(&server.history, now);
     let slots = status(server).and_then(|status| status.max_players);
     let scale = u64::from(slots.max(peak).unwrap_or_default().max(1));
+    let bars = bars(&samples, scale);
+    let off = lane(29, samples.map(|s| s.down > 0));
+    let on = lane(33, samples.map(|s| s.up > 0));
+    let counts = match (peak, slots) {
+        (Some(peak), Some(slots)) => format!("peak {peak} of {slots}"),
+        (Some(peak), None) => format!("peak {peak}"),
+        (None, _) => "no player counts".to_owned(),
+    };
+    // A share of a few seconds is not one of a day.
+    let length = server.history.length(now).filter(|length| *length < DAY);
+    let since = length.map(|length| format!("since start, {}", duration(length)));
+    let label = since.as_deref().unwrap_or("over the last day");
+    let last = samples.iter().rev().find_map(|sample| sample.players);
+    let last = last
+        .map(|last| format!(", last {last}"))
+        .unwrap_or_default();
+    let _ = write!(
+        html,
+        "<svg viewBox=\"0 0 {SAMPLES} 35\" preserveAspectRatio=\"none\" role=\"img\" \
+         aria-label=\"Players {label}: {counts}{last}\"><path class=\"bars\" d=\"{bars}\"/>\
+         <path class=\"off\" d=\"{off}\"/><path class=\"on\" d=\"{on}\"/></svg>"
+    );
+    // Rounded down: 100 % is without an outage.
+    let uptime = up * 1000 / (up + down);
+    let (percent, tenth) = (uptime / 10, uptime % 10);
+    let since = since.map(|since| format!(" {since}")).unwrap_or_default();
+    let _ = write!(
+        html,
+        "<small class=\"day\">{counts} · {percent}.{tenth} % up{since}</small>"
+    );
+}
+
+/// The samples of the last day at their places.
+fn samples(history: &History, now: Instant) -> [Sample; SAMPLES as usize] {
+    let mut samples = [Sample::default(); SAMPLES as usize];
+    for (place, sample) in history.last_day(now) {
+        if let Some(kept) = samples.get_mut(place as usize) {
+            *kept = sample;
+        }
+    }
+    samples
+}
+
+/// The outline of the bars of the players, who are at most `scale`.
+fn bars(samples: &[Sample; SAMPLES as usize], scale: u64) -> String {
     let tops = samples.map(|sample| {
         let players = u64::from(sample.players.unwrap_or_default());
         BARS - (players * BARS).div_ceil(scale)
@@ -371,34 +411,8 @@ fn chart(server: &Server, now: Instant, html: &mut String) {
     for run in tops.chunk_by(PartialEq::eq) {
         let _ = write!(bars, "V{}h{}", run.first().unwrap_or(&BARS), run.len());
     }
-    let lanes = (
-        lane(29, samples.map(|s| s.down > 0)),
-        lane(33, samples.map(|s| s.up > 0)),
-    );
-    let counts = match (peak, slots) {
-        (Some(peak), Some(slots)) => format!("peak {peak} of {slots}"),
-        (Some(peak), None) => format!("peak {peak}"),
-        (None, _) => "no player counts".to_owned(),
-    };
-    let last = samples.iter().rev().find_map(|sample| sample.players);
-    let last = last
-        .map(|last| format!(", last {last}"))
-        .unwrap_or_default();
-    let _ = write!(
-        html,
-        "<svg viewBox=\"0 0 {SAMPLES} 35\" preserveAspectRatio=\"none\" role=\"img\" \
-         aria-label=\"Players over the last day: {counts}{last}\"><path class=\"bars\" d=\"{bars}V{BARS}\"/><path class=\"off\" d=\"{}\"/>\
-         <path class=\"on\" d=\"{}\"/></svg><small class=\"day\">",
-        lanes.0, lanes.1
-    );
-    // Rounded down: 100 % is without an outage.
-    let uptime = up * 1000 / (up + down);
-    let (percent, tenth) = (uptime / 10, uptime % 10);
-    let _ = write!(html, "{counts} · {percent}.{tenth} % up");
-    if let Some(time) = server.history.time_if_less_than_a_day(now) {
-        let _ = write!(html, " since start, {}", duration(time));
-    }
-    html.push_str("</small>");
+    let _ = write!(bars, "V{BARS}");
+    bars
 }
 
 /// A line at this height in the steps that are set.

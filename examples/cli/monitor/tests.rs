@@ -908,18 +908,19 @@ fn the_state_as_json_has_null_for_what_is_not_known() {
         "players",
         "complete",
         "up_share_of_day",
+        "history_seconds",
     ];
     assert_eq!(
         of(0, &names),
-        r#"["192.0.2.1:27960","up","Srv ","q3dm17",12,true,1.0]"#
+        r#"["192.0.2.1:27960","up","Srv ","q3dm17",12,true,1.0,0]"#
     );
     assert_eq!(
         of(1, &names),
-        r#"["192.0.2.2:27960","down","Srv","q3dm17",null,null,0.75]"#
+        r#"["192.0.2.2:27960","down","Srv","q3dm17",null,null,0.75,0]"#
     );
     assert_eq!(
         of(2, &names),
-        r#"["192.0.2.3:27960","not queried yet",null,null,null,null,null]"#
+        r#"["192.0.2.3:27960","not queried yet",null,null,null,null,null,null]"#
     );
     assert_eq!(page["games"][0]["players"], Value::Null);
 }
@@ -1566,11 +1567,16 @@ fn a_page_loads_itself_again_at_the_interval_of_the_queries() {
 
 #[test]
 fn a_page_can_be_read_aloud() {
-    let watched = one(vec![Ok(outcome("Srv", "q3dm17"))]);
-    let page = shown_as("sort=players", &watched, watch::now());
+    let now = watch::now();
+    let watched = watching(vec![server_at(
+        now,
+        "192.0.2.1",
+        vec![Ok(outcome("Srv", "q3dm17"))],
+    )]);
+    let page = shown_as("sort=players", &watched, now);
     for part in [
         "<th scope=\"col\" aria-sort=\"descending\"><a href=\"?sort=players\">",
-        "role=\"img\" aria-label=\"Players over the last day: peak 12 of 16, last 12\"",
+        "role=\"img\" aria-label=\"Players since start, 0 s: peak 12 of 16, last 12\"",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
