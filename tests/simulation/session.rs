@@ -151,8 +151,13 @@ impl Course {
             drop(replay(query, server, self.timing, events, |_, _| {}));
         });
         let bytes: usize = arrived().map(|(_, datagram)| datagram.bytes.len()).sum();
-        let most = 32 * 1024 + 4 * bytes as u64;
-        assert!(held.bytes_max <= most, "{} bytes of {most}", held.bytes_max);
+        let most = 64 * 1024 + 4 * bytes as u64;
+        let (name, nonce) = (name(self.wire), self.nonce);
+        assert!(
+            held.bytes_max <= most,
+            "{name}, nonce {nonce}: {} bytes of {most}",
+            held.bytes_max
+        );
     }
 }
 
