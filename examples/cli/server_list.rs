@@ -110,7 +110,7 @@ mod tests {
         let server = Ok("192.0.2.1".to_owned());
         let why = Err("file:1: a line of more than 4096 bytes".to_owned());
         for bytes in [0, 10, 4095, 4096] {
-            assert_eq!(read(bytes), [server.clone()], "{bytes}");
+            assert_eq!(read(bytes), std::slice::from_ref(&server), "{bytes}");
         }
         for bytes in [4097, 10_000] {
             assert_eq!(read(bytes), [why.clone(), server.clone()], "{bytes}");

@@ -351,10 +351,9 @@ fn an_icmp_error_ends_a_query_unless_smaller_pieces_may_arrive() {
     if !in_namespace(NAME, "exec") {
         return;
     }
-    let mut count = 0;
-    for (ip, icmp_type, code) in CODES {
+    for (number, (ip, icmp_type, code)) in (0..).zip(CODES) {
         let server = refusing(
-            SocketAddr::new(ip.parse().unwrap(), PORT + count),
+            SocketAddr::new(ip.parse().unwrap(), PORT + number),
             icmp_type,
             code,
         );
@@ -366,7 +365,6 @@ fn an_icmp_error_ends_a_query_unless_smaller_pieces_may_arrive() {
             differences.is_empty(),
             "{icmp_type}/{code}: {differences:?}"
         );
-        count += 1;
     }
 }
 
