@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::GameKey;
-use queryport::gamespy1::{Answer, Request, Response, StatusQuery};
+use queryport::gamespy1::{Answer, Command, Request, Response, StatusQuery};
 use queryport::lists::{GameSpy1List, ListRequest};
 use queryport::session::{Machine, Session};
 use queryport::{Format, QueryOptions, Service};
@@ -45,7 +45,11 @@ pub fn request(data: &[u8]) {
     if !replies.is_empty() {
         let answer =
             Answer::from_datagrams(replies, &Limits::default()).expect("our replies are replies");
-        assert!(answer.completeness().is_complete());
+        // An echo's text can read as the key of a row, without a value.
+        let reads_as_key =
+            |command: &Command<'_>| matches!(command, Command::Echo(text) if text.contains(&b'_'));
+        let may_lack_value = request.commands().any(|command| reads_as_key(&command));
+        assert!(may_lack_value || answer.completeness().is_complete());
     }
 }
 
