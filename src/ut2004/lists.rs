@@ -15,7 +15,7 @@ pub(super) const UNEXPECTED: ParseError =
     ParseError::new(ParseErrorKind::Unexpected("the reply asked for"), TYPE_AT);
 
 /// How often both lists are requested. Some servers change them with every reply.
-const MAX_ROUNDS: u8 = 4;
+const MAX_ROUNDS: u8 = 5;
 
 /// The minimum number of people in a full datagram whose names have 20 bytes at most: twelve rows,
 /// of which two can be scores of teams.

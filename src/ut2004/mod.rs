@@ -75,7 +75,7 @@
 //! | 2 | both lists are proved and of the info's moment | complete |
 //! | 3 | after the lists: they are proved, have new entries, or have too few players without bots | ask for the info |
 //! | 4 | too few players without bots, in two equal replies and two equal infos | incomplete: `players` |
-//! | 5 | anything else in the first three rounds | ask for the lists |
+//! | 5 | anything else in the first four rounds | ask for the lists |
 //! | 6 | anything else | incomplete: `end`, `rules` without a datagram of them, `players` if fewer than counted |
 //!
 //! A number of replies with the same entries proves a list; values, pings and scores may differ:
