@@ -99,6 +99,12 @@ pub fn difference(format: Format, held: &ServerStatus, received: &ServerStatus) 
     player_difference(carried, held, received).or_else(|| rule_difference(carried, held, received))
 }
 
+/// Whether a text is the key of a property of UT3, such as `p268435703`, and reads as one.
+fn reads_as_property(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"p").unwrap_or_default();
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
 fn field_difference(
     carried: &Carried,
     held: &ServerStatus,
@@ -118,7 +124,7 @@ fn field_difference(
     for (field, is_carried, held, received) in texts {
         let held = held
             .as_ref()
-            .filter(|held| is_carried && is_plain(held.raw()));
+            .filter(|held| is_carried && is_plain(held.raw()) && !reads_as_property(held.raw()));
         let Some(held) = held else { continue };
         if received.as_ref().map(Text::plain) != Some(held.plain()) {
             return Some(format!("{field} {held:?} arrives as {received:?}"));
