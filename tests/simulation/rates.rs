@@ -45,6 +45,14 @@ pub const RATES: &[Rate] = &[
               loses a part that the other has, they join.",
     },
     Rate {
+        wires: &["gamespy1"],
+        links: &["loss 8 %", "late", "all"],
+        per_million: 40.0,
+        why: "A server that restarts between two requests counts its replies from 1 again: in one of \
+              some hundred such sessions both replies have one number, and if each loses what the other \
+              has, they join.",
+    },
+    Rate {
         wires: &["quakeworld"],
         links: &["loss 1.5 %"],
         per_million: 150.0,
