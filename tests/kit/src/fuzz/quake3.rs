@@ -151,11 +151,13 @@ fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
             .rposition(|window| window == b"\" \"");
         Some(&line[pair.map_or(open, |pair| open + pair + 3)..close])
     };
-    // No pair follows the end of the infostring, except inside a player's line.
+    // No pair follows the end of the infostring, except inside a player's line; lines of Quetoo are
+    // pairs.
     let mut rest = after.split(|&b| b == b'\n').skip(1);
     let is_pair = |line: &&[u8]| line.iter().find(|&&b| b == b'"' || b == b'\\') == Some(&b'\\');
+    let is_lost_pair = rest.next().is_some_and(|line| is_pair(&line));
     assert!(
-        !rest.next().is_some_and(|line| is_pair(&line)),
+        !is_lost_pair || response.family() == Family::Quetoo,
         "a lost pair"
     );
     let lines = after
