@@ -188,11 +188,16 @@ pub fn with_port(server: &str, port: &str) -> Option<String> {
         return None;
     };
     port_number(port).filter(|port| *port > 0)?;
-    Some(if host.contains(':') {
+    Some(join(host, port))
+}
+
+/// `HOST:PORT`, or `[IPv6]:PORT`.
+pub fn join(host: &str, port: impl fmt::Display) -> String {
+    if host.contains(':') {
         format!("[{host}]:{port}")
     } else {
         format!("{host}:{port}")
-    })
+    }
 }
 
 /// Checks a server: a host without spaces, and a valid port.

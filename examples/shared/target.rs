@@ -152,8 +152,7 @@ impl Identity {
     pub fn address(&self) -> String {
         let host = &self.host;
         match self.query_port {
-            Some(port) if host.contains(':') => format!("[{host}]:{port}"),
-            Some(port) => format!("{host}:{port}"),
+            Some(port) => command_line::join(host, port),
             None => host.clone(),
         }
     }

@@ -155,11 +155,7 @@ impl Server {
             return server.clone();
         };
         let (host, _) = command_line::split(server);
-        if host.contains(':') {
-            format!("[{host}]:{port}")
-        } else {
-            format!("{host}:{port}")
-        }
+        command_line::join(host, port)
     }
 
     fn words(&self) -> String {
