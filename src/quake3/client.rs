@@ -44,9 +44,10 @@ pub struct StatusQuery {
     options: QueryOptions,
     challenge: [u8; request::CHALLENGE_LENGTH],
     echo: Echo,
-    /// The datagrams of a QuakeWorld reply, or a short description without the challenge in reply to
-    /// `getstatus`.
+    /// The datagrams of a QuakeWorld reply.
     parts: Parts,
+    /// A short description without the challenge, in reply to `getstatus`.
+    short: Option<Box<Answer>>,
 }
 
 /// The text that a server of [`Dialect::OpenJk`] demands back before it answers.
@@ -84,6 +85,7 @@ impl StatusQuery {
             challenge: request::challenge(nonce),
             echo,
             parts: Parts::default(),
+            short: None,
         }
     }
 
@@ -137,11 +139,10 @@ impl StatusQuery {
 
     /// The answer from the datagrams that have arrived, when no more arrive.
     fn finish(&mut self) -> Option<Answer> {
-        let parts = std::mem::take(&mut self.parts);
-        if !is_sibling(self.options.dialect) {
-            let short = parts.into_datagrams().pop()?;
-            return self.read(&short).ok();
+        if let Some(short) = self.short.take() {
+            return Some(*short);
         }
+        let parts = std::mem::take(&mut self.parts);
         let has_open_end = !parts.is_ended();
         let answer = Answer::read(parts.join()?, &self.options.limits).ok()?;
         Some(self.with_charset(Answer {
@@ -173,7 +174,7 @@ impl StatusQuery {
         if is_asked || answer.verification == Verification::Verified {
             return Verdict::Done(answer);
         }
-        self.parts.keep_only(answer.datagram);
+        self.short = Some(Box::new(answer));
         Verdict::Partial(Wait::Grace)
     }
 

@@ -105,11 +105,6 @@ impl Parts {
         Some(joined.into())
     }
 
-    /// Keeps this datagram alone, which is not of QuakeWorld.
-    pub(super) fn keep_only(&mut self, datagram: Bytes) {
-        self.datagrams = vec![datagram];
-    }
-
     /// The datagrams in order of arrival, without copies.
     pub(super) fn into_datagrams(self) -> Vec<Bytes> {
         self.datagrams
