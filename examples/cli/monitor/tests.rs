@@ -652,13 +652,18 @@ fn a_check_has_the_state_of_the_worst_server() {
     );
 }
 
-/// Runs a test next to a monitor of the embedded servers. The test gets the address of the monitor.
-fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Shared) -> F) {
+/// Runs a test whose tasks stay on one thread, as those of the monitor.
+fn run_local(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    LocalSet::new().block_on(&runtime, async {
+    LocalSet::new().block_on(&runtime, test);
+}
+
+/// Runs a test next to a monitor of the embedded servers. The test gets the address of the monitor.
+fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Shared) -> F) {
+    run_local(async {
         let (mut running, mut watched) = (Vec::new(), Watched::default());
         for world in super::worlds() {
             let server = world.start(0).await.unwrap();
@@ -814,11 +819,7 @@ fn a_probe_asks_the_server_that_its_request_names() {
 
 #[test]
 fn probes_are_off_shared_and_bounded() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    LocalSet::new().block_on(&runtime, async {
+    run_local(async {
         let timing = Timing::default()
             .with_timeout(Duration::from_secs(2))
             .with_retries(0);
@@ -1230,11 +1231,7 @@ fn a_name_has_no_colour_codes() {
 
 #[test]
 fn a_game_is_watched_through_its_list_servers() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    LocalSet::new().block_on(&runtime, async {
+    run_local(async {
         let master = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address: &'static str = master.local_addr().unwrap().to_string().leak();
         spawn_local(async move {
@@ -1284,11 +1281,7 @@ fn a_game_is_watched_through_its_list_servers() {
 /// No list is not a list of nobody.
 #[test]
 fn a_game_whose_list_servers_are_silent_has_no_players_at_all() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    LocalSet::new().block_on(&runtime, async {
+    run_local(async {
         let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address: &'static str = silent.local_addr().unwrap().to_string().leak();
         let mut game = *Game::find("openarena").unwrap();
@@ -1688,11 +1681,7 @@ fn a_server_has_a_page_of_its_identity_with_players_and_rules() {
 
 #[test]
 fn servers_share_a_fixed_port() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    LocalSet::new().block_on(&runtime, async {
+    run_local(async {
         let mut running = Vec::new();
         for world in super::worlds() {
             running.push(world.start(0).await.unwrap());
