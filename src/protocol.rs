@@ -111,12 +111,14 @@ impl UnknownProtocol {
     fn expected(&self) -> String {
         match self.advice() {
             Some(advice) => advice.to_owned(),
-            None => format!(
-                "expected one of {}",
-                Protocol::ALL.map(Protocol::as_str).join(", ")
-            ),
+            None => format!("expected one of {}", names()),
         }
     }
+}
+
+/// The names of all protocols.
+pub(crate) fn names() -> String {
+    Protocol::ALL.map(Protocol::as_str).join(", ")
 }
 
 /// Advice for a name that other tools or people use, and that is not the name of a protocol or game

@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::lists::{Cod4xList, GameSpy1List, GameSpy2List, ListRequest, Quake3List, Ut2004List};
 use crate::meaning::Known;
 use crate::model::ServerStatus;
-use crate::protocol::{Protocol, advice};
+use crate::protocol::{Protocol, advice, names};
 use crate::quake3;
 use crate::quake3::engines::Engine;
 
@@ -114,8 +114,7 @@ impl fmt::Display for UnknownGame {
             "?"
         })?;
         if self.may_be_protocol {
-            let protocols = Protocol::ALL.map(Protocol::as_str).join(", ");
-            write!(f, " (protocols: {protocols})")?;
+            write!(f, " (protocols: {})", names())?;
         }
         Ok(())
     }

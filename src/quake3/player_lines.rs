@@ -90,8 +90,11 @@ impl Lines {
     /// bots among them. Only lines of QuakeWorld and Quetoo mark bots.
     pub(super) fn counts_without_spectators(&self) -> (Option<u32>, Option<u32>) {
         let is_playing = |player: &&Player| player.spectator != Some(true);
-        let playing: Vec<&Player> = self.players.iter().filter(is_playing).collect();
-        (u32::try_from(playing.len()).ok(), listed_bots(playing))
+        let playing = || self.players.iter().filter(is_playing);
+        (
+            u32::try_from(playing().count()).ok(),
+            listed_bots(playing()),
+        )
     }
 
     /// The players with their further fields.
