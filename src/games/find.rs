@@ -472,28 +472,6 @@ mod tests {
     use super::*;
     use crate::options::Dialect;
 
-    #[test]
-    #[allow(clippy::disallowed_methods, reason = "a test may read the clock")]
-    fn the_list_server_of_netpanzer_is_asked_without_a_login() {
-        use std::time::Instant;
-
-        use crate::Timing;
-
-        let game = Game::find("netpanzer").unwrap();
-        for master in game.masters {
-            let requests = game.list_requests(master, &Limits::default());
-            let now = Instant::now();
-            let request = requests[0].clone();
-            let mut session = request.session(0, Timing::default(), now).unwrap();
-            let mut out = Vec::new();
-            session.poll_transmit(now, &mut out);
-            assert_eq!(out, br"\list\gamename\netpanzer\final\");
-            session.handle_bytes(now, br"\ip\192.0.2.1\port\3030\final\");
-            let list = session.poll_answer().unwrap().unwrap();
-            assert_eq!(list.servers, ["192.0.2.1:3030".parse().unwrap()]);
-        }
-    }
-
     /// Of iortcw MP (a4e6f501): its info says protocol 60, its status 61.
     #[test]
     fn iortcw_is_return_to_castle_wolfenstein() {

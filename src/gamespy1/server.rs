@@ -586,44 +586,6 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_do_not_fit_are_left_out_one_by_one() {
-        let rules: Vec<(String, &str)> = (0..100)
-            .map(|rule| (format!("r{rule:02}"), "value"))
-            .collect();
-        let rules: Vec<(&str, &str)> = rules.iter().map(|(key, value)| (&**key, *value)).collect();
-        for breaks in [false, true] {
-            let rules = Part {
-                ends_datagram: breaks,
-                ..self::rules(&rules)
-            };
-            let mut parts = vec![whole(&[("name", "a")]), rules];
-            parts.extend((0..10).map(|_| whole(&[("row", "value")])));
-            let datagrams = finish(&parts, 10, 1);
-            let count = |text: &[u8]| {
-                datagrams
-                    .iter()
-                    .filter(|datagram| datagram.starts_with(text))
-                    .count()
-            };
-            assert_eq!(
-                (count(br"\row"), count(br"\r00"), count(br"\r99")),
-                (10, 1, 0),
-                "{datagrams:?}"
-            );
-            assert!(
-                (30..=MAX_FRAGMENTS).contains(&datagrams.len()),
-                "{}",
-                datagrams.len()
-            );
-            assert!(
-                !datagrams
-                    .iter()
-                    .any(|datagram| datagram.ends_with(br"\final\"))
-            );
-        }
-    }
-
-    #[test]
     fn a_rule_too_long_for_a_datagram_is_left_out_alone() {
         let rules = rules(&[("a", "1"), ("b", "too long a value"), ("c", "3")]);
         assert_eq!(

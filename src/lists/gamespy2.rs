@@ -504,18 +504,4 @@ mod tests {
             assert_eq!(read(&reply, piece).as_ref(), Ok(&whole), "{piece}");
         }
     }
-
-    #[test]
-    fn a_reply_that_is_cut_anywhere_is_never_a_whole_list() {
-        let reply = hex::decode(REPLY).unwrap();
-        for cut in 0..reply.len() {
-            match read(&reply[..cut], 7) {
-                Ok(list) => {
-                    assert!(!list.completeness.is_complete(), "{cut}");
-                    assert_eq!(list.servers.len(), list.entries.len());
-                }
-                Err(error) => assert_eq!(error, ListError::NoReply, "{cut}"),
-            }
-        }
-    }
 }

@@ -720,17 +720,6 @@ mod tests {
     }
 
     #[test]
-    fn without_masters_nothing_is_sent() {
-        let mut nobody = announcer("DarkPlaces", &[], Instant::now());
-        assert!(
-            nobody
-                .poll_transmit(Instant::now(), &mut Vec::new())
-                .is_none()
-        );
-        assert_eq!(nobody.poll_timeout(), None);
-    }
-
-    #[test]
     fn gamespy1_heartbeats_report_changes_and_the_end() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
@@ -877,18 +866,5 @@ mod tests {
             announcer.close();
             assert_eq!(sent(&mut announcer, later), [last; 2]);
         }
-    }
-
-    /// Through the methods of [`Machine`].
-    #[test]
-    fn a_heartbeat_is_repeated_every_five_minutes() {
-        let start = Instant::now();
-        let mut announcer = announcer("DarkPlaces", &MASTERS[..1], start);
-        let machine: &mut dyn Machine = &mut announcer;
-        assert!(machine.poll_transmit(start, &mut Vec::new()).is_some());
-        let next = start + Duration::from_secs(300);
-        assert_eq!(machine.poll_timeout(), Some(next));
-        machine.handle_timeout(next);
-        assert!(machine.poll_transmit(next, &mut Vec::new()).is_some());
     }
 }

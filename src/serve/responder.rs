@@ -317,25 +317,6 @@ mod tests {
         assert_eq!(responder.poll_transmit(now, &mut Vec::new()), None);
     }
 
-    /// Two responders must not answer each other for ever.
-    #[test]
-    fn replies_are_never_answered() {
-        let (mut a, mut b) = (responder(), responder());
-        let now = Instant::now();
-        let (at_a, at_b): (SocketAddr, SocketAddr) = (
-            "192.0.2.1:27960".parse().unwrap(),
-            "192.0.2.2:27960".parse().unwrap(),
-        );
-        a.handle_datagram(now, at_b, GETINFO);
-        let mut reply = Vec::new();
-        assert_eq!(a.poll_transmit(now, &mut reply).unwrap().to, at_b);
-        assert_eq!(b.handle_datagram(now, at_a, &reply), Handled::Ignored);
-        assert_eq!(
-            (b.stats().ignored, b.poll_transmit(now, &mut Vec::new())),
-            (1, None)
-        );
-    }
-
     #[test]
     fn a_queue_that_is_not_drained_stays_bounded() {
         let mut responder = responder();

@@ -372,12 +372,6 @@ mod tests {
     }
 
     #[test]
-    fn a_separator_is_one_byte() {
-        assert_eq!(separator(br"\\"), Ok((&br"\"[..], &br"\"[..])));
-        assert!(separator(b"").is_err() && separator(b"a").is_err());
-    }
-
-    #[test]
     fn tokens_and_pairs_end_before_a_separator_or_where_they_are_cut() {
         let input = br"\key\value\";
         assert_eq!(text(&input[1..]), Ok((&br"\value\"[..], &b"key"[..])));

@@ -475,16 +475,4 @@ mod tests {
             malformed("last section: no NUL at its end", 17)
         );
     }
-
-    #[test]
-    fn both_kinds_repeat_the_id_of_the_request() {
-        for datagram in [
-            &b"\x09\x01\x02\x03\x0412\0"[..],
-            b"\0\x01\x02\x03\x04hostname\0Srv\0",
-        ] {
-            let (Response::Challenge { id, .. } | Response::Data { id, .. }) =
-                parse(datagram).unwrap();
-            assert_eq!(id, RequestId([1, 2, 3, 4]), "{datagram:?}");
-        }
-    }
 }

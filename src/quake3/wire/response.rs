@@ -633,16 +633,6 @@ mod tests {
     }
 
     #[test]
-    fn odd_lines_are_skipped() {
-        let response = parse(b"statusResponse\n\\a\\1\n1 2 \"a\"\n\n3 4\n5 6 \"b\"\n").unwrap();
-        assert_eq!(
-            response.players().map(PlayerLine::name).collect::<Vec<_>>(),
-            [b"a", b"b"]
-        );
-        assert_eq!(response.text_lines().count(), 4);
-    }
-
-    #[test]
     fn an_infostring_ends_where_player_lines_begin() {
         fn read(body: &[u8]) -> (&[u8], usize, bool) {
             let response = parse(body).unwrap();
