@@ -193,15 +193,3 @@ impl Source {
         self.uses.push(absolute);
     }
 }
-
-#[test]
-fn uses_and_literals_are_found() {
-    let text = "use super::c::{D, f::{self, G}}; #[cfg(test)] use crate::e::f;
-        // use crate::no;
-        fn h() { let x: crate::i::J = k::<u8>(\"\\\"x\", r#\"y\"#, '\"'); }
-        mod tests {\n use crate::no; }";
-    let source = Source::parse("a/b.rs", text);
-    let uses: Vec<String> = source.uses.iter().map(|path| path.join("::")).collect();
-    assert_eq!(uses, ["a::c::D", "a::c::f", "a::c::f::G", "e::f", "i::J"]);
-    assert_eq!(source.literals, ["\"\\\"x\"", "r#\"y\"#", "'\"'"]);
-}

@@ -116,22 +116,6 @@ fn every_protocol_is_queried_over_both_families() {
 }
 
 #[test]
-fn the_protocol_of_a_port_is_detected() {
-    for protocol in Protocol::ALL {
-        let servers = Servers::start(&["127.0.0.1:0"], protocol);
-        let address = servers.addresses[0];
-        let found = client().detect(address).unwrap();
-        assert_eq!(found.len(), 1, "{protocol}");
-        assert_eq!(
-            (found[0].protocol, found[0].outcome.peer),
-            (protocol, address)
-        );
-    }
-    let (_quiet, address) = silent();
-    assert!(client().detect(address).unwrap().is_empty());
-}
-
-#[test]
 fn a_server_is_queried_by_its_game() {
     use queryport::games::Game;
 

@@ -7,10 +7,9 @@ use std::time::Duration;
 use queryport::games::Game;
 use queryport::model::{Charset, Colours, Style};
 use queryport::net::ScanTarget;
-use queryport::quake3::Password;
 use queryport::{
-    Client, Dialect, Error, ErrorKind, Limits, Outcome, Player, Protocol, Query, QueryError,
-    QueryOptions, ScanOptions, Secret, ServerStatus, Text,
+    Client, Dialect, Error, ErrorKind, Outcome, Player, Protocol, Query, QueryError, QueryOptions,
+    ScanOptions, Secret, ServerStatus, Text,
 };
 
 #[test]
@@ -257,24 +256,4 @@ fn an_error_is_printed_with_and_without_the_address() {
         (first.index, first.result.unwrap_err().kind()),
         (1, ErrorKind::Duplicate)
     );
-}
-
-/// The error leads to the mode that sends such a password.
-#[test]
-fn a_password_with_a_space_needs_quotes() {
-    use queryport::EncodeError;
-    use queryport::quake3::{RconMode, RconQuery};
-
-    let query = |password: &str, mode| {
-        RconQuery::new(Password::new(password), "status", mode, &Limits::default()).map(drop)
-    };
-    for password in ["two words", "a;b", "a//b"] {
-        let error = query(password, RconMode::Plain).unwrap_err();
-        assert!(matches!(error, EncodeError::NeedsQuotes(_)), "{error}");
-        assert_eq!(
-            error.to_string(),
-            "rcon password has a space, ';' or a comment, which only RconMode::Quoted can send"
-        );
-        assert_eq!(query(password, RconMode::Quoted), Ok(()));
-    }
 }

@@ -4,7 +4,6 @@ mod lists;
 mod ports;
 mod queries;
 mod recognised;
-mod sources;
 mod table;
 
 use std::net::SocketAddr;

@@ -6,8 +6,7 @@ use bytes::Bytes;
 use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict, Wait};
 use queryport::{
-    Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, Player, QueryError, QueryOptions,
-    Timing, ToStatus,
+    Detail, Dialect, Limits, Outcome, Part, Player, QueryError, QueryOptions, Timing, ToStatus,
 };
 
 use crate::common::captures::cases;
@@ -126,51 +125,6 @@ fn a_reply_with_hidden_rows_is_incomplete() {
         assert_eq!(answer.completeness().is_complete(), is_complete, "{rows}");
         assert_eq!(lacks(&answer, Part::Players), !is_complete);
     }
-}
-
-/// qstat, opengsq and GameQ merge fragments with different reply numbers.
-#[test]
-fn fragments_of_another_reply_are_not_merged() {
-    let mut rig = Rig::new();
-    rig.receive(br"\hostname\Srv\player_0\a\queryid\20.1");
-    rig.receive(br"\player_1\foreign\queryid\21.2\final\");
-    rig.receive(br"\player_9\foreign\queryid\19.3");
-    assert!(rig.outcome().is_none());
-    rig.receive(br"\player_1\b\queryid\20.2\final\");
-    let outcome = rig.outcome().unwrap();
-    assert_eq!(
-        (outcome.stats.rejected, names(&outcome.answer)),
-        (2, vec!["a".to_owned(), "b".to_owned()])
-    );
-}
-
-/// If fragments arrive in reverse, qstat shows 2 of 11 players, opengsq loses all server keys, and
-/// rust gamedig fails.
-#[test]
-fn reversed_fragments_are_put_in_order() {
-    let mut rig = Rig::new();
-    rig.receive(br"\player_2\c\final\\queryid\20.3");
-    rig.receive(br"\player_1\b\queryid\20.2");
-    assert!(rig.outcome().is_none(), "the end is not the whole");
-    rig.receive(br"\hostname\Srv\player_0\a\queryid\20.1");
-    let outcome = rig.outcome().unwrap();
-    assert_eq!(names(&outcome.answer), ["a", "b", "c"]);
-    assert_eq!(outcome.answer.get("hostname"), Some(&b"Srv"[..]));
-}
-
-/// Without the last fragment, qstat and GameQ show 9 of 11 players and no error.
-#[test]
-fn a_missing_last_fragment_makes_the_answer_incomplete() {
-    let mut rig = Rig::new();
-    rig.receive(br"\hostname\Srv\player_0\a\queryid\20.1");
-    let outcome = rig.to_the_end().unwrap();
-    assert!(lacks(&outcome.answer, Part::End));
-    assert_eq!(names(&outcome.answer), ["a"]);
-    assert_eq!(
-        (outcome.stats.requests, rig.sent),
-        (3, 3),
-        "it was asked again before that"
-    );
 }
 
 /// A retry has a number of its own, and its fragments are not mixed with the first ones.
@@ -481,24 +435,6 @@ fn a_reply_of_descent_3_can_have_a_number_of_serious_sam() {
             panic!()
         };
         assert_eq!(names(&answer).len(), 2, "{number}");
-    }
-}
-
-#[test]
-fn the_last_rejection_is_reported() {
-    let mut rig = Rig::new();
-    rig.receive(br"\status\");
-    rig.receive(b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n");
-    match rig.to_the_end() {
-        Err(QueryError::NoUsableAnswer {
-            requests: 3,
-            rejected: 2,
-            last,
-            ..
-        }) => {
-            assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("a backslash"));
-        }
-        other => panic!("{other:?}"),
     }
 }
 

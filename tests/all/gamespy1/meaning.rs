@@ -204,23 +204,6 @@ fn each_family_is_read_by_its_row() {
     }
 }
 
-/// Built from the format strings of GameSpy_QnR.cpp (w3dhub/OpenW3D, Code/Commando).
-#[test]
-fn renegade_says_whether_it_is_dedicated() {
-    let status = read(&[
-        br"\gamename\ccrenegade\gamever\838\hostname\Srv\hostport\4848\mapname\C&C_Field\gametype\C&C\numplayers\3\maxplayers\40\BW\64000\CSVR\1\DED\1\DG\1\password\0\TC\1\FF\0\SC\0\final\\queryid\2.1",
-    ]);
-    assert_eq!(
-        (status.dedicated, status.password),
-        (Some(true), Some(false))
-    );
-    assert_eq!(
-        (status.player_count, status.max_players),
-        (Some(3), Some(40))
-    );
-    assert_eq!(status.version.unwrap().plain(), "838");
-}
-
 fn served(status: &ServerStatus, commands: &[Command<'_>]) -> Answer {
     let service = Service::from(queryport::Protocol::GameSpy1).with_echo();
     let replies = respond(

@@ -62,43 +62,6 @@ pub(crate) fn names(answer: &Answer) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn our_client_reads_our_server() {
-    let conditions = (Conditions::perfect(Duration::from_millis(20)), 0);
-    let played = play(
-        StatusQuery::new(0, &QueryOptions::default()),
-        Timing::default(),
-        conditions,
-        serve(Service::from(Protocol::GameSpy1)),
-    );
-    let outcome = played.result.unwrap();
-    assert_eq!(outcome.elapsed, Duration::from_millis(40), "one round trip");
-    let read = outcome.answer.to_status();
-    let wanted = status(24);
-    assert_eq!(read.name.unwrap().plain(), "Grün & Söhne");
-    assert_eq!(read.map.unwrap().plain(), "CTF-Coret");
-    assert_eq!(
-        (read.game.unwrap().plain(), read.max_players),
-        ("ut".into(), wanted.max_players)
-    );
-    assert_eq!(read.player_count, Some(24));
-    let (read, wanted) = (read.players, wanted.players.clone());
-    assert_eq!(read.len(), 24);
-    for (read, wanted) in read.iter().zip(&wanted) {
-        assert_eq!(read.name.plain(), wanted.name.plain());
-        assert_eq!(
-            (read.score, read.ping, read.team),
-            (wanted.score, wanted.ping, wanted.team)
-        );
-        assert!(
-            read.extra
-                .iter()
-                .map(|(k, v)| (k.raw(), v.raw()))
-                .eq(wanted.extra.iter().map(|(k, v)| (k.raw(), v.raw())))
-        );
-    }
-}
-
 fn ask(commands: &[Command<'_>], service: Service) -> Result<Answer, QueryError> {
     let query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
     let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
@@ -362,24 +325,6 @@ fn too_many_players_look_incomplete_and_their_count_is_true() {
     assert_eq!((datagrams.len(), read.player_count), (32, Some(900)));
     assert!((200..900).contains(&read.players.len()));
     assert!(!read.completeness.is_complete());
-}
-
-#[test]
-fn a_rule_too_long_for_a_datagram_is_left_out_and_the_others_stay() {
-    let mut long = status(3);
-    long.rules.push("motd", &"x".repeat(2000));
-    long.rules.push("after", "1");
-    let (_, read) = served(&long);
-    assert!(read.rules.get("motd").is_none());
-    assert_eq!(
-        read.rules.get_all("rule7").count() + read.rules.get_all("after").count(),
-        2
-    );
-    assert_eq!(read.players.len(), 3);
-    assert!(
-        read.completeness.is_complete(),
-        "the end mark says that nothing else is missing"
-    );
 }
 
 /// The fields that all families of games share. Each test adds the keys of its family.

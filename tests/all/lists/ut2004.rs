@@ -1,6 +1,6 @@
 //! Lists of servers over TCP: the session without a socket, in virtual time.
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use proptest::prelude::*;
 use queryport::lists::{
@@ -364,36 +364,6 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
         listed(&endless, 65_536, Limits::default()),
         Err(ListError::TooLong)
     );
-}
-
-/// Calls the verbs in the documented order, without any bytes.
-#[test]
-fn silence_ends_at_the_deadline() {
-    let start = Instant::now();
-    let deadline = start + Timing::default().timeout();
-    for (greeting, expected) in [
-        (vec![], ListError::NoReply),
-        (frame(&text(CHALLENGE)), ListError::NoReply),
-    ] {
-        let mut session = ListRequest::from(Ut2004List::new(3369))
-            .session(0, Timing::default(), start)
-            .unwrap();
-        session.handle_bytes(start, &greeting);
-        session.poll_transmit(start, &mut Vec::new());
-        assert_eq!(session.poll_timeout(), Some(deadline));
-        session.handle_timeout(deadline - Duration::from_millis(1));
-        assert_eq!(session.poll_answer(), None);
-        session.handle_timeout(deadline);
-        assert!(
-            session.poll_timeout().unwrap() <= deadline,
-            "the answer waits"
-        );
-        assert_eq!(session.poll_answer(), Some(Err(expected)));
-        assert_eq!(
-            (session.poll_timeout(), session.poll_answer()),
-            (None, None)
-        );
-    }
 }
 
 #[test]

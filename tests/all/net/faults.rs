@@ -19,8 +19,8 @@ use queryport::session::{
     Conversation, Handled, Machine, OnTimeout, Remaining, Session, Transmit, Verdict,
 };
 use queryport::{
-    Client, Error, ErrorKind, Limits, Protocol, QueryError, QueryOptions, ScanOptions, Secret,
-    ServerStatus, StatusQuery, Timing,
+    Client, ErrorKind, Limits, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus,
+    StatusQuery, Timing,
 };
 use tokio::net::UdpSocket;
 
@@ -364,35 +364,6 @@ impl Conversation for Long {
     fn timeout(&mut self, _: Remaining) -> OnTimeout<usize> {
         OnTimeout::Retry
     }
-}
-
-/// A request that fits into no datagram is refused before it is sent; the longest one arrives.
-#[tokio::test]
-async fn a_request_that_fits_into_no_datagram_is_refused() {
-    let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let address = server.local_addr().unwrap();
-    tokio::spawn(async move {
-        let mut buffer = vec![0; 65_535];
-        while let Ok((length, from)) = server.recv_from(&mut buffer).await {
-            server.send_to(&buffer[..length], from).await.unwrap();
-        }
-    });
-    let client = client();
-    let error = client.ask(address, Long(65_508)).await.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            Error::Query {
-                error: QueryError::RequestTooLong(65_508),
-                ..
-            }
-        ),
-        "{error:?}"
-    );
-    assert_eq!(
-        client.ask(address, Long(65_507)).await.unwrap().answer,
-        65_507
-    );
 }
 
 /// No interface is up, not even loopback: the address cannot be reached, and the query reports it

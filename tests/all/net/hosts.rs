@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use queryport::net::{Rcon, Server};
+use queryport::net::Rcon;
 use queryport::quake3::Password;
 use queryport::serve::{Announcer, Responder};
 use queryport::session::{Handled, Machine, Transmit};
@@ -230,104 +230,6 @@ fn a_console_stays_with_the_address_that_answered() {
             "it got the password"
         );
     }
-}
-
-/// Five addresses that take requests and never answer.
-#[test]
-fn one_deadline_covers_all_addresses_of_a_name() {
-    const NAME: &str = "hosts::one_deadline_covers_all_addresses_of_a_name";
-    if !in_namespace(NAME, "exec") {
-        return;
-    }
-    let silent = [2, 3, 4, 5, 6].map(|host: u8| {
-        let socket = UdpSocket::bind(SocketAddr::from(([127, 0, 0, host], 27960))).unwrap();
-        socket.set_nonblocking(true).unwrap();
-        socket
-    });
-    let client = client()
-        .with_timing(Timing::default().with_timeout(20 * SECOND))
-        .with_deadline(2 * SECOND);
-    let (error, took) = runtime().block_on(async {
-        tokio::time::pause();
-        let started = tokio::time::Instant::now();
-        let result = client.query(Protocol::Quake3, "five.test").await;
-        (result.unwrap_err(), started.elapsed())
-    });
-    assert_eq!(error.kind(), ErrorKind::Timeout);
-    assert!(
-        (2 * SECOND..SECOND * 21 / 10).contains(&took),
-        "{took:?} with a deadline of two seconds"
-    );
-    // Half a second for each; no time is left for the fifth.
-    let has_request = silent.map(|socket| socket.recv_from(&mut [0; 2000]).is_ok());
-    assert_eq!(has_request, [true, true, true, true, false]);
-}
-
-#[test]
-fn the_first_32_addresses_of_a_name_are_tried() {
-    const NAME: &str = "hosts::the_first_32_addresses_of_a_name_are_tried";
-    const HOSTS: &str = "for host in $(seq 1 40); do
-        echo 127.0.9.$host forty.test; done >> /mnt/hosts && exec";
-    if !in_namespace(NAME, HOSTS) {
-        return;
-    }
-    runtime().block_on(async {
-        for (host, is_tried) in [(32, true), (33, false)] {
-            let sockets = [bind(&format!("127.0.9.{host}:27960")).await];
-            let mut responder = responder().with_guard(None);
-            let asking = async {
-                let patient = client().with_deadline(20 * SECOND);
-                patient.query(Protocol::Quake3, "forty.test").await
-            };
-            let outcome = tokio::select! {
-                failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
-                outcome = asking => outcome,
-            };
-            assert_eq!(outcome.is_ok(), is_tried, "{host}: {outcome:?}");
-        }
-    });
-}
-
-#[test]
-fn an_address_with_an_interface_is_taken_in_every_spelling() {
-    const NAME: &str = "hosts::an_address_with_an_interface_is_taken_in_every_spelling";
-    // The system takes a moment to accept datagrams to a new address.
-    let address_is_ready = "ip -6 route get fe80::1 dev lo | grep -q ^local";
-    let command = format!(
-        "ip address add fe80::1/64 dev lo nodad &&
-        for attempt in $(seq 100); do {address_is_ready} && break; sleep 0.05; done; exec"
-    );
-    if !in_namespace(NAME, &command) {
-        return;
-    }
-    let index = 1;
-    let address = std::net::SocketAddrV6::new("fe80::1".parse().unwrap(), 27960, 0, index);
-    runtime().block_on(async {
-        let sockets = [bind(&address.to_string()).await];
-        let mut responder = responder().with_guard(None);
-        let asking = async {
-            for server in [
-                Server::from("fe80::1%lo"),
-                Server::from("fe80::1%1"),
-                Server::from("[fe80::1%lo]"),
-                Server::from("[fe80::1%lo]:27960"),
-                Server::from("[fe80::1%1]:27960"),
-                Server::from(("fe80::1%lo", 27960)),
-                Server::from(("fe80::1%1", 27960)),
-            ] {
-                // On a busy machine, the server's task may wait for its turn, and the first
-                // requests in a new namespace may be lost.
-                let timing = Timing::default().with_timeout(30 * SECOND).with_retries(8);
-                let patient = client().with_timing(timing).with_deadline(60 * SECOND);
-                let outcome = patient.query(Protocol::Quake3, server.clone()).await;
-                outcome.unwrap_or_else(|error| panic!("{server:?}: {error}"));
-            }
-        };
-        tokio::select! {
-            failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
-            () = asking => {}
-        }
-    });
 }
 
 /// The list server's report has the error.

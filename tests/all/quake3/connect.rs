@@ -127,45 +127,6 @@ fn a_client_gets_its_slot_over_a_bad_link() {
 }
 
 #[test]
-fn refusals_are_errors_in_the_servers_words() {
-    let link = || (Conditions::perfect(Duration::from_millis(20)), 1);
-    let refused = |query, slots| {
-        connect(query, &mut GameServer::new(slots), link())
-            .unwrap()
-            .unwrap_err()
-            .text
-    };
-    assert_eq!(refused(client(), 0).raw(), b"Server is full.\n");
-    assert_eq!(
-        refused(client().with_protocol(68), 1).raw(),
-        b"Server uses protocol version 71 (yours is 0).\n"
-    );
-    let other = ConnectQuery::new(1).with_game("Other");
-    assert_eq!(
-        refused(other, 1).raw(),
-        b"Game mismatch: This is a Quake3Arena server\n"
-    );
-}
-
-/// A challenge is valid for 15 to 30 seconds.
-#[test]
-fn a_stale_challenge_is_refused() {
-    let mut server = GameServer::new(1);
-    let slow = (Conditions::perfect(Duration::from_millis(20_000)), 1);
-    let timing = Timing::default()
-        .with_timeout(Duration::from_secs(300))
-        .with_retry_after(Duration::from_secs(60));
-    let played = play(client(), timing, slow, |now, from, datagram| {
-        server.answer(now, from, datagram)
-    });
-    let refusal = played.result.unwrap().answer.unwrap_err();
-    assert_eq!(
-        refusal.text.raw(),
-        b"No or bad challenge for your address.\n"
-    );
-}
-
-#[test]
 fn a_server_that_only_hands_out_challenges_ends_the_query() {
     let link = (Conditions::perfect(Duration::from_millis(5)), 1);
     let played = play(client(), Timing::default(), link, |_, _, _| {

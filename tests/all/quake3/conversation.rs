@@ -4,16 +4,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::quake3::{Request, StatusQuery};
-use queryport::session::{Conversation, Machine, Session, Verdict};
-use queryport::{
-    Dialect, ParseErrorKind, Protocol, QueryError, QueryOptions, Service, Timing, ToStatus,
-    Verification,
-};
+use queryport::session::{Conversation, Verdict};
+use queryport::{Dialect, Protocol, QueryOptions, Service, Timing, ToStatus};
 use queryport::{Player, ServerStatus};
 
 use crate::common::link::Conditions;
-use crate::common::pair::{SERVER, play};
-use crate::common::{at, requester};
+use crate::common::pair::play;
+use crate::common::requester;
 
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
@@ -45,149 +42,6 @@ fn query() -> StatusQuery {
 
 fn query_with(options: QueryOptions) -> StatusQuery {
     StatusQuery::new(7, &options)
-}
-
-#[test]
-fn a_dead_server_takes_three_requests_and_the_timeout() {
-    let played = play(
-        query(),
-        Timing::default(),
-        (Conditions::perfect(Duration::ZERO), 0),
-        |_, _, _| Vec::new(),
-    );
-    let waited = Duration::from_secs(4);
-    assert_eq!(
-        played.result.unwrap_err(),
-        QueryError::Timeout {
-            requests: 3,
-            waited
-        }
-    );
-    assert_eq!(played.elapsed, waited);
-}
-
-/// DarkPlaces ignores a second request within a second.
-#[test]
-fn retries_are_spaced_by_more_than_a_second() {
-    let mut asked = Vec::new();
-    let conditions = (Conditions::perfect(Duration::from_millis(20)), 0);
-    let _ = play(query(), Timing::default(), conditions, |now, _, _| {
-        asked.push(now);
-        Vec::new()
-    });
-    assert_eq!(asked.len(), 3);
-    assert!(
-        asked
-            .windows(2)
-            .all(|pair| pair[1] - pair[0] > Duration::from_secs(1))
-    );
-}
-
-/// A session that has sent its request, and the challenge in it.
-struct Asked {
-    session: Session<StatusQuery>,
-    now: Instant,
-    challenge: String,
-}
-
-impl Asked {
-    fn new() -> Self {
-        let now = Instant::now();
-        let mut session = Session::new(query(), at(SERVER), Timing::default(), now);
-        let mut out = Vec::new();
-        session.poll_transmit(now, &mut out).unwrap();
-        Self {
-            session,
-            now,
-            challenge: String::from_utf8_lossy(&out[14..]).into_owned(),
-        }
-    }
-
-    fn receive(&mut self, from: &str, datagram: &[u8]) {
-        self.session.handle_datagram(self.now, at(from), datagram);
-    }
-
-    fn reply(&self, name: &str) -> Vec<u8> {
-        let text = format!(
-            "statusResponse\n\\challenge\\{}\n0 0 \"{name}\"\n",
-            self.challenge
-        );
-        [b"\xff\xff\xff\xff", text.as_bytes()].concat()
-    }
-
-    fn name(&mut self) -> String {
-        let outcome = self.session.poll_answer().unwrap().unwrap();
-        outcome.answer.to_status().players[0]
-            .name
-            .plain()
-            .into_owned()
-    }
-}
-
-#[test]
-fn copies_and_other_answers_after_the_first_change_nothing() {
-    let mut asked = Asked::new();
-    let (first, second) = (asked.reply("first"), asked.reply("second"));
-    for datagram in [&first, &first, &second] {
-        asked.receive(SERVER, datagram);
-    }
-    assert_eq!(asked.session.stats().late, 2);
-    assert_eq!(asked.name(), "first");
-}
-
-/// rust gamedig panics at an empty datagram; others never end while datagrams arrive.
-#[test]
-fn endless_nonsense_ends_at_the_deadline() {
-    let mut asked = Asked::new();
-    let start = asked.now;
-    let error = loop {
-        for datagram in [&b""[..], b"\xff\xff\xff\xffprint\nflooded\n", b"\\final\\"] {
-            asked.receive(SERVER, datagram);
-        }
-        asked.now += Duration::from_millis(10);
-        asked.session.handle_timeout(asked.now);
-        asked.session.poll_transmit(asked.now, &mut Vec::new());
-        if let Some(result) = asked.session.poll_answer() {
-            break result.unwrap_err();
-        }
-    };
-    assert_eq!(asked.now - start, Timing::default().timeout());
-    match error {
-        QueryError::NoUsableAnswer {
-            requests: 3,
-            rejected,
-            last,
-            ..
-        } => {
-            assert_eq!(rejected, 1200);
-            assert_eq!(
-                last.kind,
-                ParseErrorKind::NotThisProtocol("four bytes 0xff")
-            );
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-/// FTE's reply to `getstatus` if the status is too long: it never quotes a challenge (fte-team/fteqw,
-/// engine/server/sv_main.c, `SVC_GetInfo`).
-#[test]
-fn a_short_reply_without_a_challenge_is_an_incomplete_answer() {
-    let short =
-        b"\xff\xff\xff\xffinfoResponse\n\\gamename\\FTE-Quake\\clients\\60\\protocol\\3wnd\0";
-    let conditions = Conditions::perfect(Duration::from_millis(20));
-    let played = play(query(), Timing::default(), (conditions, 1), |_, _, _| {
-        vec![Bytes::from_static(short)]
-    });
-    let status = played.result.unwrap().answer.to_status();
-    assert_eq!(status.player_count, Some(60));
-    assert!(!status.players.is_known() && !status.completeness.is_complete());
-    assert_eq!(status.verification, Verification::Unverified);
-    assert!(
-        played.elapsed < Duration::from_secs(1),
-        "{:?}",
-        played.elapsed
-    );
 }
 
 /// A demand captured from a server of Jedi Academy.

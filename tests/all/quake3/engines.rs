@@ -26,26 +26,6 @@ fn players(status: &ServerStatus) -> Vec<String> {
         .collect()
 }
 
-/// Lilium Voyager HM 1.40 (clover-moe/lilium-voyager 9c77b657), whose `infoResponse` is quoted.
-#[test]
-fn a_quoted_infostring_loses_nothing() {
-    for body in [
-        &b"infoResponse \"\\g_needpass\\1\\sv_maxclients\\10\\clients\\5\\mapname\\ctf_voy1\\hostname\\^1Red^7 Voyager\\protocol\\24\
-          \\gamename\\EliteForce\\challenge\\XRSzqyLlMMI\""[..],
-        b"infoResponse\n\"\\g_needpass\\1\\sv_maxclients\\10\\clients\\5\\mapname\\ctf_voy1\\hostname\\^1Red^7 Voyager\\protocol\\24\
-          \\gamename\\EliteForce\\challenge\\XRSzqyLlMMI\"",
-        b"infoResponse\n\"\\hostname\\^1Red^7 Voyager\\g_needpass\\1\\sv_maxclients\\10\\clients\\5\\mapname\\ctf_voy1\\protocol\\24\
-          \\gamename\\EliteForce\\challenge\\XRSzqyLlMMI\"\n",
-    ] {
-        let status = read(body);
-        assert_eq!(plain(&status.name), "Red Voyager");
-        assert_eq!(plain(&status.map), "ctf_voy1");
-        assert_eq!(status.rules.get("challenge").unwrap(), "XRSzqyLlMMI");
-        assert_eq!((status.player_count, status.password), (Some(5), Some(true)));
-        assert!(status.completeness.is_complete());
-    }
-}
-
 #[test]
 fn each_engine_has_its_own_colour_codes() {
     let colours = |info: &str| {
