@@ -310,15 +310,10 @@ pub(crate) fn is_other_line(family: Family, line: &[u8]) -> bool {
     is_blank(line) || (family == Family::QuakeWorld && stream_pair(line).is_some())
 }
 
-/// Whether a line holds only what tools and servers leave at the end.
+/// Whether a line holds only what tools and servers leave there: CR, NUL, a lone quote, a space.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
-    line.iter().all(is_blank_byte)
-}
-
-/// Whether tools and servers leave this byte after the last line feed: CR, NUL, a lone quote, a
-/// space.
-pub(super) const fn is_blank_byte(byte: &u8) -> bool {
-    matches!(byte, b'\r' | 0 | b'"' | b' ')
+    let is_left = |byte: &u8| matches!(byte, b'\r' | 0 | b'"' | b' ');
+    line.iter().all(is_left)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use nom::sequence::{delimited, preceded, terminated};
 
 use super::infostring::InfoString;
 use super::line::{self, Marked, until};
-use super::player::{self, PlayerLine, is_blank, is_blank_byte};
+use super::player::{self, PlayerLine, is_blank};
 use super::siblings::{Family, stream_pair};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed, expect};
@@ -82,7 +82,6 @@ impl<'a> Response<'a> {
             grammar::read(|input| infostring(family, input), body, info_start)?;
         let info_closed = !after_info.is_empty();
         let framing = Framing {
-            family,
             has_quote,
             is_closed: info_closed,
         };
@@ -158,6 +157,16 @@ impl<'a> Response<'a> {
         InfoString::new(self.datagram.get(info_start..info_end).unwrap_or_default())
     }
 
+    /// Whether the infostring ends with a key without a value, as a cut one does.
+    pub(crate) fn has_odd_key(&self) -> bool {
+        let info = self.info();
+        // Soldier of Fortune's servers write a separator after the last value
+        // (Unity-Technologies/qstat, qstat.c).
+        let may_have_separator = self.layout.family == Family::Quake2 && self.layout.info_closed;
+        let has_separator = may_have_separator && info.raw().ends_with(b"\\");
+        info.has_odd_key() && !has_separator
+    }
+
     /// The value of the first pair with this key, and its offset in the datagram.
     pub(crate) fn find(&self, key: &str) -> Option<(usize, &'a [u8])> {
         let (offset, value) = self.info().find(key)?;
@@ -214,7 +223,7 @@ impl<'a> Response<'a> {
         let closes_quote = opens_quote && matches!(after_info, Some(b"\"" | b"\"\n"));
         let is_status = detail == Detail::Full;
         let has_odd_word_end = has_other_bytes(word_end, info_start) && !opens_quote;
-        let has_odd_key = self.info().has_odd_key();
+        let has_odd_key = self.has_odd_key();
         let has_odd_info_end = has_other_bytes(info_end, players_start) && !closes_quote;
         let lacks_line_feed = is_status && !info_closed;
         let has_rest = !is_status && has_other_bytes(players_start, length);
@@ -269,11 +278,7 @@ impl<'a> Response<'a> {
             ..
         } = self.layout;
         put_head(Word { family, detail }, fifth_byte, out);
-        let info = self.info().raw();
-        out.put_slice(info);
-        if needs_separator(info) {
-            out.put_u8(b'\\');
-        }
+        out.put_slice(self.info().raw());
         if self.layout.info_closed {
             out.put_u8(b'\n');
         }
@@ -299,10 +304,10 @@ impl<'a> Response<'a> {
 
     /// Whether a line feed ends the last player line, if there is one.
     pub(crate) fn closes_lines(&self) -> bool {
-        let lines = self.player_text();
-        let last = lines.iter().rfind(|byte| !is_blank_byte(byte));
-        // FTE ends an empty server's status with NUL (fte-team/fteqw).
-        matches!(lines, b"" | b"\0") || last == Some(&b'\n')
+        // NUL ends each datagram of QuakeWorld, and an empty server's status of FTE
+        // (fte-team/fteqw).
+        let last = self.player_text().iter().rfind(|byte| **byte != 0);
+        last.is_none_or(|last| *last == b'\n')
     }
 
     /// The bytes after the infostring's line.
@@ -390,7 +395,6 @@ fn is_whole_line(family: Family, line: &[u8]) -> bool {
 
 /// The bytes around an infostring, which decide which bytes at its end are padding.
 struct Framing {
-    family: Family,
     /// Whether a quote precedes the infostring.
     has_quote: bool,
     /// Whether a line feed ends the infostring.
@@ -402,14 +406,7 @@ impl Framing {
     fn without_padding<'a>(&self, info: &'a [u8]) -> &'a [u8] {
         let last = info.iter().rposition(|byte| !self.is_padding(*byte));
         let length = last.map_or(0, |last| last.saturating_add(1));
-        let info = info.get(..length).unwrap_or_default();
-        // Soldier of Fortune's servers write a separator after the last value
-        // (Unity-Technologies/qstat, qstat.c).
-        let may_have_separator = self.family == Family::Quake2 && self.is_closed;
-        match info.strip_suffix(b"\\") {
-            Some(whole) if may_have_separator && InfoString::new(info).has_odd_key() => whole,
-            _ => info,
-        }
+        info.get(..length).unwrap_or_default()
     }
 
     fn is_padding(&self, byte: u8) -> bool {
@@ -467,20 +464,6 @@ fn infostring(family: Family, text: &[u8]) -> Parsed<'_, &[u8]> {
     }
     let length = text.len().saturating_sub(after_info.len());
     take_up_to(text, length)
-}
-
-/// Whether an infostring is read whole only if a separator follows it.
-///
-/// [`Framing::without_padding`] removes such a separator: `\key\value LF SP \` becomes
-/// `\key\value LF SP`. Written like that, its last line is only spaces. A reader would not count
-/// that line as a part of the value.
-fn needs_separator(info: &[u8]) -> bool {
-    let last_line = memchr::memrchr(b'\n', info).and_then(|at| info.get(at..));
-    let Some(last_line) = last_line else {
-        return false;
-    };
-    let is_read_as_value = matches!(value_line(last_line), Ok((_, true)));
-    !is_read_as_value
 }
 
 /// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: a line after the first one
@@ -687,6 +670,7 @@ mod tests {
             b"print\n\\a\\b\n\\\n3 5 \"Ann\"\n",
             b"statusResponse\n\\a\\1\n 2\n1 2 \"x\"\n",
             b"statusResponse\n\\a\\1\n  \\\n1 2 \"x\"\n",
+            b"print\n\\a\\b\r\\\n3 5 \"Ann\"\n",
         ] {
             let response = parse(body).unwrap();
             let mut written = Vec::new();
@@ -701,6 +685,20 @@ mod tests {
             };
             assert_eq!(pairs(&again), pairs(&response), "{}", body.escape_ascii());
             assert_eq!(again.players().count(), response.players().count());
+        }
+    }
+
+    #[test]
+    fn only_a_line_feed_ends_the_last_line() {
+        let ends = |rest: &[u8]| {
+            let body = [b"statusResponse\n\\a\\1\n1 2 \"x\"\n", rest].concat();
+            parse(&body).unwrap().closes_lines()
+        };
+        for end in [&b""[..], b"\0", b"3 4 \"y\"\n", b"3 4 \"y\"\n\0\0"] {
+            assert!(ends(end), "{}", end.escape_ascii());
+        }
+        for cut in [&b" "[..], b"\"", b"\r", b"3 4 \"y\""] {
+            assert!(!ends(cut), "{}", cut.escape_ascii());
         }
     }
 
