@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::gamespy4::{Answer, Command, Form, Request, Response, StatusQuery, Table};
+use queryport::gamespy4::{Answer, Command, Form, Request, Response, StatusQuery};
 use queryport::session::{Machine, Session};
 use queryport::{Dialect, Format, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
@@ -96,8 +96,8 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A parsed datagram encodes to the same bytes. An answer is bounded, agrees with the naive reader
-/// if that can parse it, and converts to a status of the same size.
+/// A parsed datagram encodes to the same bytes. An answer is bounded, agrees with a naive reader,
+/// and converts to a status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     if let Ok(response) = Response::parse(data, &limits) {
@@ -120,30 +120,7 @@ pub fn response(data: &[u8]) {
     );
     assert!(answer.rules().len() <= MAX_RULES);
     assert!(answer.players().len() <= MAX_PLAYERS && answer.teams().len() <= MAX_PLAYERS);
-    if answer.form() == Form::Sections
-        && let Some(naive) = naive(data)
-    {
-        let table = |table: Table<'_>| -> Vec<Vec<Vec<u8>>> {
-            table
-                .rows()
-                .map(|row| {
-                    row.fields()
-                        .map(|(_, value)| value.unwrap().to_vec())
-                        .collect()
-                })
-                .collect()
-        };
-        let ours = (
-            answer
-                .rules()
-                .map(|(k, v)| (k.to_vec(), v.to_vec()))
-                .collect(),
-            table(answer.players()),
-            table(answer.teams()),
-        );
-        assert_eq!(ours, naive);
-        assert!(answer.completeness().is_complete());
-    }
+    super::differential::gamespy4_datagrams(&[data.to_vec()]);
     let status = answer.to_status();
     assert_eq!(status.completeness, answer.completeness());
     if answer.form() == Form::Sections {
@@ -225,66 +202,4 @@ pub fn conversation(data: &[u8]) {
         }
     }
     assert!(now - start <= Timing::default().timeout() + Duration::from_millis(20) * 255);
-}
-
-type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
-type Rows = Vec<Vec<Vec<u8>>>;
-
-/// Parses a complete reply of one datagram by searching for the next NUL.
-///
-/// `None` if a table has an empty value or columns of different lengths, if a key is one of UT3's,
-/// or if something follows the teams.
-fn naive(data: &[u8]) -> Option<(Pairs, Rows, Rows)> {
-    let mut rest = data.get(5..)?.strip_prefix(b"splitnum\0\x80\0")?;
-    let text = |rest: &mut &[u8]| {
-        let end = rest.iter().position(|&byte| byte == 0)?;
-        let text = rest[..end].to_vec();
-        *rest = &rest[end + 1..];
-        Some(text)
-    };
-    let mut pairs = Vec::new();
-    loop {
-        let key = text(&mut rest)?;
-        match key.first() {
-            None => break,
-            Some(1 | 2 | b'p' | b's') => return None,
-            _ => pairs.push((key, text(&mut rest)?)),
-        }
-    }
-    let mut tables = Vec::new();
-    for section in [1, 2] {
-        rest = rest.strip_prefix(&[section])?;
-        let mut columns: Vec<Vec<Vec<u8>>> = Vec::new();
-        loop {
-            let name = text(&mut rest)?;
-            if name.is_empty() {
-                break;
-            }
-            let stem = name
-                .strip_suffix(b"_t")
-                .or_else(|| name.strip_suffix(b"_"))?;
-            let is_name =
-                stem.first()?.is_ascii_alphabetic() && stem.iter().all(u8::is_ascii_alphanumeric);
-            rest = rest.strip_prefix(&[0]).filter(|_| is_name)?;
-            let mut column = Vec::new();
-            while let Some(value) = text(&mut rest).filter(|value| !value.is_empty()) {
-                column.push(value);
-            }
-            columns.push(column);
-        }
-        let rows = columns.first().map_or(0, Vec::len);
-        if columns.iter().any(|column| column.len() != rows) || rows > 1024 || columns.len() > 64 {
-            return None;
-        }
-        tables.push(
-            (0..rows)
-                .map(|row| columns.iter().map(|column| column[row].clone()).collect())
-                .collect(),
-        );
-    }
-    if !rest.is_empty() {
-        return None;
-    }
-    let teams = tables.pop()?;
-    Some((pairs, tables.pop()?, teams))
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use queryport::quake3::{Answer, Command, Family, Reply, Request, Response};
+use queryport::quake3::{Answer, Command, Reply, Request, Response};
 use queryport::{Detail, Limits, Player, Requester, Secret, ServerStatus, ToStatus};
 use queryport::{Format, Service, quake3::verify_challenge};
 
@@ -93,12 +93,7 @@ pub fn response(data: &[u8]) {
     let pairs: Vec<_> = response.info().iter().collect();
     let lines: Vec<_> = response.players().collect();
     assert!(pairs.len() <= MAX_RULES && lines.len() <= MAX_PLAYERS);
-    let (naive_pairs, naive_names) = naive(&response, data);
-    assert_eq!(pairs, naive_pairs);
-    if response.family() == Family::Quake3 {
-        let names: Vec<_> = lines.iter().map(|line| line.name()).collect();
-        assert_eq!(names, naive_names);
-    }
+    super::differential::quake3_datagram(data);
 
     let mut written = Vec::new();
     response.encode(&mut written);
@@ -120,49 +115,4 @@ pub fn response(data: &[u8]) {
         status.players.known().map(<[Player]>::len),
         (response.detail() == Detail::Full).then_some(lines.len())
     );
-}
-
-type Naive<'a> = (Vec<(&'a [u8], &'a [u8])>, Vec<&'a [u8]>);
-
-/// Parses the format with nothing but `split`.
-fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
-    let info = response.info().raw();
-    let tokens: Vec<&[u8]> = info
-        .strip_prefix(b"\\")
-        .unwrap_or(info)
-        .split(|&b| b == b'\\')
-        .collect();
-    let mut pairs: Vec<_> = tokens
-        .chunks(2)
-        .map(|pair| (pair[0], *pair.get(1).unwrap_or(&&b""[..])))
-        .collect();
-    if tokens.len() % 2 == 1 && pairs.last().is_some_and(|(key, _)| key.is_empty()) {
-        pairs.pop();
-    }
-    if response.detail() == Detail::Short {
-        return (pairs, Vec::new());
-    }
-    let after = &data[info.as_ptr() as usize - data.as_ptr() as usize + info.len()..];
-    let name = |line: &'a [u8]| {
-        let open = line.iter().position(|&b| b == b'"')? + 1;
-        let close = open + line[open..].iter().rposition(|&b| b == b'"')?;
-        let pair = line[open..close]
-            .windows(3)
-            .rposition(|window| window == b"\" \"");
-        Some(&line[pair.map_or(open, |pair| open + pair + 3)..close])
-    };
-    // No pair follows the end of the infostring, except inside a player's line; lines of Quetoo are
-    // pairs.
-    let mut rest = after.split(|&b| b == b'\n').skip(1);
-    let is_pair = |line: &&[u8]| line.iter().find(|&&b| b == b'"' || b == b'\\') == Some(&b'\\');
-    let is_lost_pair = rest.next().is_some_and(|line| is_pair(&line));
-    assert!(
-        !is_lost_pair || response.family() == Family::Quetoo,
-        "a lost pair"
-    );
-    let lines = after
-        .split(|&b| b == b'\n')
-        .skip(1)
-        .filter(|line| !is_pair(line));
-    (pairs, lines.filter_map(name).collect())
 }
