@@ -12,7 +12,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// The info's round trip leaves time for the rest of the lists.
 ///
 /// If these replies do not prove that the answer is complete, the lists are requested again, at
-/// most three times, and the info when it is needed: see the table of the [module](super). Parts
+/// most four times, and the info when it is needed: see the table of the [module](super). Parts
 /// that stay unknown are in [`Answer::completeness`].
 ///
 /// ```

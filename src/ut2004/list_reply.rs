@@ -198,11 +198,14 @@ pub(super) struct Facts {
     pub(super) has_end: bool,
     /// Rules that bound the lists.
     pub(super) max_spectators: Option<usize>,
-    pub(super) min_players: Option<usize>,
+    min_players: Option<usize>,
     /// The number of players and spectators, without team scores.
     pub(super) listed: usize,
     /// How many of them are in a team.
     in_teams: usize,
+    /// How many of the others have a score. Spectators have none (`Deaod/UT2004`,
+    /// `Engine/PlayerController.uc`, `BecomeSpectator`).
+    scoring: usize,
     /// Whether a name is longer than the stock game allows, which counts colour codes too.
     pub(super) has_long_names: bool,
 }
@@ -225,17 +228,26 @@ impl Facts {
             return;
         }
         self.listed = self.listed.saturating_add(1);
-        self.in_teams = self.in_teams.saturating_add(row.team().is_some().into());
+        if row.team().is_some() {
+            self.in_teams = self.in_teams.saturating_add(1);
+        } else if row.score != 0 {
+            self.scoring = self.scoring.saturating_add(1);
+        }
         self.has_long_names |= row.name.raw().len() > MAX_NAME || row.xmp.is_some();
     }
 
-    /// The number of players without spectators, who are in no team. In games without teams, the
-    /// number of all.
-    pub(super) const fn playing(&self) -> usize {
+    /// Whether bots can be among the counted players.
+    pub(super) fn has_bots(&self) -> bool {
+        self.min_players > Some(0)
+    }
+
+    /// The number of players without spectators; `None` if nothing tells them apart. In games of
+    /// teams, spectators are in none.
+    pub(super) fn playing(&self) -> Option<usize> {
         if self.in_teams > 0 {
-            self.in_teams
+            Some(self.in_teams)
         } else {
-            self.listed
+            (self.scoring == self.listed).then_some(self.listed)
         }
     }
 }

@@ -85,7 +85,7 @@ enum Moment {
 enum Proof {
     /// Nothing can be missing.
     Once = 1,
-    /// A datagram in the middle of the rules, or one of spectators, can be missing.
+    /// A datagram in the middle of the rules can be missing.
     Twice = 2,
     /// Any datagram can be missing.
     Thrice = 3,
@@ -184,9 +184,12 @@ impl Lists {
         self.players.is_proved(proof) && is_of_info
     }
 
-    /// Whether the players are exactly those that the info counts.
+    /// Whether the players are exactly those that the info counts. A count of 0 can be that of the
+    /// next map, which begins without players, and one with bots can be less by those who left.
     fn are_counted(&self) -> bool {
-        self.player_count == Some(self.players.facts.playing())
+        let has_bots = self.rules.facts.has_bots();
+        let counted = self.player_count.filter(|count| *count > 0 && !has_bots);
+        counted.is_some() && counted == self.players.facts.playing()
     }
 
     const fn rules_proof(&self) -> Proof {
@@ -350,17 +353,18 @@ fn players_proof(players: &Facts, rules: &Facts, count: Option<usize>) -> Proof 
         return Proof::Thrice;
     };
     let are_enough = players.listed >= count;
-    let has_bots = rules.min_players > Some(0);
+    let has_bots = rules.has_bots();
     // The game can admit one spectator more.
     let spectators = rules.max_spectators.unwrap_or(usize::MAX).saturating_add(1);
     let with_another = players.listed.saturating_add(MIN_FULL_ROWS);
     let fits_another = players.has_long_names || with_another <= count.saturating_add(spectators);
-    match (are_enough, players.has_end) {
-        (false, _) if !has_bots => Proof::Never,
-        (_, true) if players.datagrams > 0 && !fits_another => Proof::Once,
-        (true, true) => Proof::Twice,
-        _ => Proof::Thrice,
+    if !are_enough && !has_bots {
+        return Proof::Never;
     }
+    if players.datagrams > 0 && players.has_end && !fits_another {
+        return Proof::Once;
+    }
+    Proof::Thrice
 }
 
 /// An error if a reply exceeds the limits.

@@ -61,8 +61,11 @@
 //!   teams. With them, more were listed than `CurrentPlayers`, `MaxSpectators` and one can be.
 //! - The players are **enough**: the list has at least `CurrentPlayers` rows besides team scores.
 //! - **Bots** can explain fewer rows: `MinPlayers` is above 0. They are counted and not listed.
-//! - The players are **as many as counted**: `CurrentPlayers` is the number of rows in a team or, if
-//!   there are no teams, of all rows.
+//! - The players are **as many as counted**: without bots, `CurrentPlayers` is above 0 and the
+//!   number of rows in a team. If there are no teams, it is the number of all rows, and all have a
+//!   score: a spectator has none (`Engine/PlayerController.uc`, `BecomeSpectator`). So not one more
+//!   has joined or left, and no map has begun: that has neither players nor bots
+//!   (`Engine/GameInfo.uc`, `Login`; `UnrealGame/DeathMatch.uc`, `StartMatch`).
 //! - A list is of the **info's moment**: the same bytes came before and after the info, or equal
 //!   infos before and after the list. For lists of the info's round, it is enough that nothing can
 //!   be missing and that the players are as many as counted.
@@ -83,8 +86,8 @@
 //! | rules | players | replies |
 //! |---|---|---|
 //! | one datagram with both ends | no datagram fits, and enough or bots | 1 |
-//! | both ends | enough, and a visible end or no datagram | 2 |
-//! | any others with a datagram | no visible end, or fewer and bots, or a negative count | 3 |
+//! | several datagrams with both ends | | 2 |
+//! | any others with a datagram | any others | 3 |
 //!
 //! Rules without a datagram are never proved: a server always has some.
 //!
@@ -98,9 +101,9 @@
 //! | not so | requests | what two would miss |
 //! |---|---|---|
 //! | The rules are one datagram. | 3 | a lost datagram between the others, at p |
-//! | There is a datagram of players. | 3, with bots 4 | spectators on a server without players, at p |
-//! | All players are listed, and no spectators in games without teams. | 3 | a player who joins or leaves between list and info, and looks like a bot or spectator: with 50 ms and one a minute, 1 of 1,200 |
-//! | No datagram of players fits. | 3, with bots 4 | a datagram of spectators, at p |
+//! | There is a datagram of players. | 4 | spectators on a server without players, at p; three would miss them at p² |
+//! | The players are as many as counted. | 3 | a player who joins or leaves between list and info, and looks like a bot or spectator: with 50 ms and one a minute, 1 of 1,200 |
+//! | No datagram of players fits. | 4 | a datagram of spectators, at p; three would miss it at p² |
 //! | The last datagram of each list shows the end. | 4 | the next one, at p; three would miss it at p² |
 //!
 //! If each list has its own request, one more is needed where both are asked for again.
@@ -112,10 +115,8 @@
 //! | unseen | rate |
 //! |---|---|
 //! | A datagram in the middle of rules with both ends is lost from two equal replies. | p² for each such datagram |
-//! | A datagram of uncounted spectators is lost from two equal replies. | p², if all others are enough |
 //! | Any other datagram is lost from three equal replies. | p³ |
 //! | A datagram of players that seems not to fit is lost: its names are longer than all others, or `MaxSpectators` was lowered. | p, on such a server |
-//! | The server changes its map between lists and info, and as many players stay. | the time from the first request to the info out of the time between such changes |
 //! | A lost datagram is replaced by a late copy of another moment. | p·q, if the server has changed |
 //!
 //! # Traps

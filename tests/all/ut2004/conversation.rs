@@ -190,7 +190,7 @@ fn no_query_waits_longer_than_it_must() {
     let [full, longer, empty] =
         [(16, 10), (34, 60), (0, 10)].map(|(players, rules)| status_with(players, rules, true));
     assert_eq!(time(&full, query()), (80, 2), "as many as counted");
-    assert_eq!(time(&empty, query()), (160, 3), "nobody");
+    assert_eq!(time(&empty, query()), (240, 4), "nobody");
     assert_eq!(time(&full, separate()), (120, 3));
     assert_eq!(
         time(&longer, query()),

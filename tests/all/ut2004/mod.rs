@@ -49,7 +49,11 @@ fn status_with(players: usize, rules: usize, stock: bool) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
     status.players = (0..players)
-        .map(|number| Player::new(format!("player number {number}")))
+        .map(|number| {
+            let mut player = Player::new(format!("player number {number}"));
+            player.score = Some(7);
+            player
+        })
         .collect();
     let rule = |number: usize| match number {
         0 if stock => ("ServerMode".to_owned(), "dedicated".to_owned()),

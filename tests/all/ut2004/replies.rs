@@ -38,12 +38,20 @@ fn players(numbers: std::ops::RangeInclusive<i32>) -> Bytes {
     named(numbers.rev().map(|number| (number, NAME, 0)))
 }
 
-/// A datagram of players, each with a number, a name and a stats id.
+/// A datagram of players with a score, each with a number, a name and a stats id.
 fn named<'a>(players: impl IntoIterator<Item = (i32, &'a str, u32)>) -> Bytes {
+    named_with(players, |_| 7)
+}
+
+fn named_with<'a>(
+    players: impl IntoIterator<Item = (i32, &'a str, u32)>,
+    score: impl Fn(i32) -> i32,
+) -> Bytes {
     let mut out = vec![0x80, 0, 0, 0, 2];
     for (number, name, stats_id) in players {
         let mut record = PlayerRecord::new(number, FString::narrow(name.as_bytes()));
         record.stats_id = stats_id;
+        record.score = score(number);
         record.encode(&mut out).unwrap();
     }
     out.into()
@@ -196,15 +204,28 @@ fn a_usual_server_takes_two_requests() {
 
 /// No datagram shows that nobody is listed, and spectators are not counted: one can be lost.
 #[test]
-fn an_empty_list_is_asked_for_twice() {
+fn an_empty_list_is_asked_for_three_times() {
     let (nobody, spectator) = ([whole_rules()], [whole_rules(), players(1..=1)]);
     let played = Played::new(&[info(0)], &[&nobody]);
-    assert_eq!(played.seen(), (0, true, &[3, 0, 3][..]));
-    let played = Played::new(&[info(0)], &[&nobody, &spectator]);
-    assert_eq!(played.seen(), (1, true, &[3, 0, 3, 0][..]));
-    // Unless the server sends an empty one.
+    assert_eq!(played.seen(), (0, true, &[3, 0, 3, 3][..]));
+    let played = Played::new(&[info(0)], &[&nobody, &nobody, &spectator]);
+    assert_eq!(played.seen(), (1, true, &[3, 0, 3, 3, 0][..]));
+    // An empty one shows it, but the count may be that of the next map.
     let played = Played::new(&[info(0)], &[&[whole_rules(), named([])]]);
-    assert_eq!(played.seen(), (0, true, &[3, 0][..]));
+    assert_eq!(played.seen(), (0, true, &[3, 0, 3][..]));
+}
+
+/// `BecomeSpectator` of `Deaod/UT2004`, `Engine/PlayerController.uc`: whoever watches has no score.
+/// Somebody may have joined between list and info.
+#[test]
+fn as_many_as_counted_prove_nothing_if_one_of_them_can_be_a_spectator() {
+    let without_score = named_with([(2, NAME, 0), (1, NAME, 0)], |number| number - 1);
+    let before = [whole_rules(), without_score];
+    let after = [whole_rules(), players(1..=3)];
+    let played = Played::new(&[info(2)], &[&before, &after]);
+    assert_eq!(played.seen(), (3, true, &[3, 0, 3, 0][..]));
+    let played = Played::new(&[info(2)], &[&before]);
+    assert_eq!(played.seen(), (2, true, &[3, 0, 3][..]));
 }
 
 /// The first reply has lost a datagram of spectators, and the rest is as many as the info counts.
@@ -224,12 +245,12 @@ fn as_many_as_counted_prove_nothing_if_a_lost_datagram_can_be_spectators() {
     ] {
         let partial = [rules.clone(), last.clone()];
         let whole = [rules, spectators, last];
-        let played = Played::new(&[info(2)], &[&partial, &whole]);
+        let played = Played::new(&[info(2)], &[&partial, &partial, &whole]);
         let (count, is_complete, _) = played.seen();
         assert!(count > 2 && is_complete, "{count}");
         assert_eq!(
             Played::new(&[info(2)], &[&partial]).seen(),
-            (2, true, &[3, 0, 3][..])
+            (2, true, &[3, 0, 3, 3][..])
         );
     }
 }
@@ -352,7 +373,7 @@ fn rows_of_team_scores_are_teams_and_no_players() {
         let teams = status.teams.iter();
         let teams = teams.map(|team| (team.id, team.name.clone(), team.score));
         let expected = (0..).zip(names);
-        let expected = expected.map(|(id, name)| (Some(id), Some(name.into()), Some(0)));
+        let expected = expected.map(|(id, name)| (Some(id), Some(name.into()), Some(7)));
         assert!(teams.eq(expected), "{names:?}");
     }
     // Zeros alone prove nothing: some servers number every player 0.
@@ -439,7 +460,7 @@ fn rules_that_are_fewer_on_the_next_map_are_not_those_of_before() {
     let after = [rules_with(&[("Mutator", "A")])];
     let infos = [info_on("DM-Asbestos", 0)];
     let played = Played::new(&infos, &[&[before], &after]);
-    assert_eq!(played.seen(), (0, true, &[3, 0, 3, 0][..]));
+    assert_eq!(played.seen(), (0, true, &[3, 0, 3, 0, 3][..]));
     assert_eq!(played.answer.rules().count(), 2);
 }
 
@@ -521,7 +542,12 @@ fn separate_lists_are_never_of_two_moments() {
 fn a_server_of_separate_lists_is_never_asked_for_both() {
     let options = QueryOptions::default().with_dialect(Dialect::SeparateLists);
     let played = Played::with(options, &[info(0)], &[&[whole_rules()]]);
-    assert_eq!(played.seen(), (0, true, &[2, 1, 0, 2][..]), "silence twice");
+    let requests = [2, 1, 0, 2, 1, 2];
+    assert_eq!(
+        played.seen(),
+        (0, true, &requests[..]),
+        "silence three times"
+    );
     let list = [long_rules().to_vec(), vec![players(1..=2)]].concat();
     let played = Played::with(options, &[info(2)], &[&list]);
     assert_eq!(played.seen(), (2, true, &[2, 1, 0, 1][..]));

@@ -26,6 +26,8 @@ pub struct Match {
     pub spectators: Vec<Person>,
     /// Bots, which no list has. Only UT2004 counts them.
     pub bots: u32,
+    /// Whether the map has just begun. On servers of UT2004, nobody has joined it yet.
+    pub is_starting: bool,
     /// Settings of the game, which last as long as a map.
     pub settings: Vec<(String, String)>,
     /// Chooses what never changes: UT2004's game, its modifications, the style of names.
@@ -78,6 +80,7 @@ impl Match {
             players: Vec::new(),
             spectators: Vec::new(),
             bots: 0,
+            is_starting: false,
             settings: Vec::new(),
             character: random.next(),
             next_id: 1,
@@ -87,7 +90,12 @@ impl Match {
             held.players.push(player);
         }
         for _ in 0..spectators {
-            let spectator = held.person(random);
+            // Whoever begins to watch loses the score (`Engine/PlayerController.uc`,
+            // `BecomeSpectator`).
+            let spectator = Person {
+                score: 0,
+                ..held.person(random)
+            };
             held.spectators.push(spectator);
         }
         if random.chance(0.25) {
@@ -114,6 +122,7 @@ impl Match {
             players: (1..=players).map(player).collect(),
             spectators: Vec::new(),
             bots: 0,
+            is_starting: false,
             settings: (0..settings).map(setting).collect(),
             character: 0x101,
             next_id: players + 1,
@@ -151,8 +160,13 @@ impl Match {
             (format!("sv_rule{n}"), value)
         };
         self.settings = (0..count).map(setting).collect();
-        for person in self.players.iter_mut().chain(&mut self.spectators) {
-            person.score = 0;
+    }
+
+    fn change_map(&mut self, random: &mut Random) {
+        self.start_map(random);
+        self.is_starting = true;
+        for player in &mut self.players {
+            player.score = 0;
         }
     }
 
@@ -164,7 +178,10 @@ impl Match {
 
     /// The next moment: somebody joins or leaves or both, scores, or another map begins.
     pub fn next(&self, random: &mut Random) -> Self {
-        let mut next = self.clone();
+        let mut next = Self {
+            is_starting: false,
+            ..self.clone()
+        };
         let count = next.players.len() as u64;
         let index = random.below(count.max(1)) as usize;
         match random.below(6) {
@@ -177,12 +194,12 @@ impl Match {
                 let joining = next.person(random);
                 next.players.push(joining);
             }
-            3 | 4 => next.start_map(random),
+            3 | 4 => next.change_map(random),
             _ if count < u64::from(next.slots) => {
                 let joining = next.person(random);
                 next.players.push(joining);
             }
-            _ => next.start_map(random),
+            _ => next.change_map(random),
         }
         next
     }

@@ -3,7 +3,10 @@
 //! Rules, in this order: `Engine/GameInfo.uc`, `GetServerDetails`; then the mutators; then
 //! `UnrealGame/UnrealMPGameInfo.uc`, `DeathMatch.uc` and `TeamGame.uc`. The list has players and
 //! spectators, newest first, and no bots (`GetServerPlayers`). `CurrentPlayers` counts players and
-//! bots (`UnrealMPGameInfo.uc`, `GetNumPlayers`; Red Orchestra: `ROTeamGame.uc`).
+//! bots (`UnrealMPGameInfo.uc`, `GetNumPlayers`; Red Orchestra: `ROTeamGame.uc`). A map begins
+//! without both, because each has a `GameInfo` of its own: players log in again, and bots join when
+//! the match starts (`GameInfo.uc`, `Login`; `DeathMatch.uc`,
+//! `StartMatch`).
 
 use super::{Match, Pair, Person, pair};
 
@@ -135,6 +138,9 @@ fn info(held: &Match) -> Vec<u8> {
 
 /// Players, and bots as far as they leave a slot. Red Orchestra counts bots without players too.
 pub(super) fn count(held: &Match) -> u32 {
+    if held.is_starting {
+        return 0;
+    }
     let players = held.players.len() as u32;
     if players == 0 && Game::of(held) != Game::RedOrchestra {
         return 0;
@@ -219,6 +225,9 @@ pub(super) fn listed(held: &Match) -> Vec<Person> {
 
 /// Players and spectators, newest first.
 pub(super) fn people(held: &Match) -> Vec<Person> {
+    if held.is_starting {
+        return Vec::new();
+    }
     let people = held.players.iter().chain(&held.spectators);
     let mut listed: Vec<Person> = people.cloned().collect();
     listed.sort_by_key(|person| std::cmp::Reverse(person.id));
