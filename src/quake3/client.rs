@@ -164,7 +164,7 @@ impl StatusQuery {
     ///
     /// DarkPlaces and FTE answer `getstatus` with an `infoResponse` when their status does not fit
     /// into a datagram. FTE quotes no challenge. Without one, it can also be a late reply to an
-    /// earlier `getinfo`, so a status that follows is preferred.
+    /// earlier `getinfo`, so the request is sent again, and a status that follows is preferred.
     fn accept(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         let answer = match self.read(datagram) {
             Ok(answer) => answer,
@@ -283,7 +283,11 @@ impl Conversation for StatusQuery {
         self.accept(datagram)
     }
 
-    fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Answer> {
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        // A late reply to an earlier `getinfo` must not end the query.
+        if self.short.is_some() && remaining == Remaining::Retry {
+            return OnTimeout::Retry;
+        }
         self.finish().map_or(OnTimeout::Retry, OnTimeout::Done)
     }
 }
@@ -391,7 +395,9 @@ mod tests {
             assert!(matches!(verdict, Verdict::Partial(Wait::Grace)));
             query
         };
-        let OnTimeout::Done(answer) = asked().timeout(Remaining::Retry) else {
+        let mut query = asked();
+        assert!(matches!(query.timeout(Remaining::Retry), OnTimeout::Retry));
+        let OnTimeout::Done(answer) = query.timeout(Remaining::Step) else {
             panic!()
         };
         let completeness = answer.completeness();
