@@ -251,7 +251,7 @@ impl Client {
     /// # async fn example() -> queryport::Result<()> {
     /// let mut servers = queryport::Client::new()?.servers("openarena")?;
     /// while let Some(listed) = servers.next().await {
-    ///     println!("{}", listed.server);
+    ///     println!("{listed}");
     /// }
     /// for report in servers.masters() {
     ///     match &report.list {
@@ -564,6 +564,14 @@ impl Client {
         let timing = self.querier.timing.with_timeout(timeout);
         let deadline = self.querier.deadline.max(timing.timeout());
         self.with_timing(timing).with_deadline(deadline)
+    }
+
+    /// Sets how often a request is sent again, within the timeout: [`Timing::with_retries`].
+    #[doc(alias = "attempts")]
+    #[must_use]
+    pub fn with_retries(self, retries: u8) -> Self {
+        let timing = self.querier.timing.with_retries(retries);
+        self.with_timing(timing)
     }
 
     setters! {

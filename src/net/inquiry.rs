@@ -1,6 +1,7 @@
 //! Requests to list servers.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -32,6 +33,13 @@ pub struct Listed {
     pub server: SocketAddr,
     /// The first list server that listed it: an index into `Servers::masters`.
     pub origin: usize,
+}
+
+/// The address of the server.
+impl fmt::Display for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.server.fmt(f)
+    }
 }
 
 /// A list server and its list so far.

@@ -91,6 +91,14 @@ impl Client {
         client.with_timeout(timeout).blocking()
     }
 
+    /// Sets how often a request is sent again, as
+    /// [`Client::with_retries`](crate::Client::with_retries).
+    #[must_use]
+    pub fn with_retries(mut self, retries: u8) -> Self {
+        self.0.timing = self.0.timing.with_retries(retries);
+        self
+    }
+
     /// Sets timeouts and the number of retries.
     #[must_use]
     pub fn with_timing(mut self, timing: Timing) -> Self {
