@@ -78,10 +78,10 @@
 //! use std::net::UdpSocket;
 //! use std::time::{Duration, Instant};
 //! use queryport::session::{Machine, Session};
-//! use queryport::{QueryOptions, Timing, quake3};
+//! use queryport::{QueryOptions, Secret, Timing, quake3};
 //!
 //! # use queryport::serve::Responder;
-//! # use queryport::{Protocol, Secret, ServerStatus};
+//! # use queryport::{Protocol, ServerStatus};
 //! # #[allow(clippy::disallowed_methods)]
 //! # fn serve_one(socket: UdpSocket) -> std::io::Result<()> {
 //! #     let status = ServerStatus::default();
@@ -100,7 +100,9 @@
 //! # let game = UdpSocket::bind("127.0.0.1:0")?;
 //! # let server = game.local_addr()?;
 //! # let responding = std::thread::spawn(move || serve_one(game));
-//! let query = quake3::StatusQuery::new(42, &QueryOptions::default());
+//! // The server must not be able to guess it.
+//! let nonce = Secret::from_os()?.number("query", server, 0);
+//! let query = quake3::StatusQuery::new(nonce, &QueryOptions::default());
 //! let mut session = Session::new(query, server, Timing::default(), Instant::now());
 //! let socket = UdpSocket::bind("0.0.0.0:0")?;
 //! let (mut out, mut buffer) = (Vec::new(), [0; 65_535]);

@@ -63,7 +63,7 @@ impl Game {
 
 /// A text that names no game of the table. `Display` suggests similar names, or says what else the
 /// text is: a protocol, a name of other tools, or a game that no protocol here can query.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Clone, PartialEq, Error)]
 pub struct UnknownGame {
     text: String,
     suggestions: Vec<&'static Game>,
@@ -82,6 +82,13 @@ impl UnknownGame {
     pub(crate) fn or_protocol(mut self) -> Self {
         self.may_be_protocol = true;
         self
+    }
+}
+
+/// The message: a program whose `main` returns this error prints it so.
+impl fmt::Debug for UnknownGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -4,6 +4,8 @@
 //! mark identifies: it reads every key, and removes only the colour codes that all known engines
 //! have.
 
+use std::fmt;
+
 use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS};
 use crate::meaning::{Entry, Field, Form, Key, Known, Mark, Row};
 use crate::meaning::{all, begins, entries, has, is, key, lacks, number};
@@ -11,7 +13,6 @@ use crate::model::{Charset, Colours, Style};
 use crate::options::Detail;
 
 /// The known properties of one engine.
-#[derive(Debug)]
 pub(crate) struct Engine {
     /// The keys, and the style of texts.
     pub(crate) row: Row,
@@ -47,6 +48,13 @@ pub(crate) struct Engine {
     /// The values of `gamename` with which [`Self::matches`] are the game's own; empty if they
     /// always are.
     pub(crate) stock: &'static [&'static str],
+}
+
+/// Its name: a game, whose `Debug` users see, has an engine.
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.row.name)
+    }
 }
 
 /// The type of match in words, and its number.
