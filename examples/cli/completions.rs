@@ -64,10 +64,7 @@ pub(crate) fn start(shell: Shell) -> ExitCode {
 }
 
 fn script(shell: Shell) -> String {
-    let mut command = Program::command();
-    for &(name, argument, words) in ARGUMENTS {
-        command = with_words(command, name, argument, &words.all());
-    }
+    let mut command = with_all_words();
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "queryport", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
@@ -78,13 +75,25 @@ fn script(shell: Shell) -> String {
     }
 }
 
+/// The program's command, whose arguments complete their words.
+fn with_all_words() -> Command {
+    let mut command = Program::command();
+    for &(name, argument, words) in ARGUMENTS {
+        command = with_words(command, name, argument, &words.all());
+    }
+    command
+}
+
 /// The command whose subcommand of this name, such as `master list`, completes an argument with
 /// these words.
 fn with_words(command: Command, name: &str, argument: &str, words: &[&'static str]) -> Command {
     let (first, rest) = name.split_once(' ').unwrap_or((name, ""));
     if first.is_empty() {
-        let words = PossibleValuesParser::new(words);
-        return command.mut_arg(argument, |argument| argument.value_parser(words));
+        // `mut_arg` would move the argument after the others.
+        return command.mut_args(|found| match found.get_id() == argument {
+            true => found.value_parser(PossibleValuesParser::new(words)),
+            false => found,
+        });
     }
     command.mut_subcommand(first, |command| with_words(command, rest, argument, words))
 }
@@ -131,7 +140,29 @@ fn with_files_in_zsh(script: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+
+    /// The names of the arguments without options, of each subcommand.
+    fn positionals(command: &Command) -> BTreeMap<String, Vec<String>> {
+        let names = |command: &Command| {
+            let arguments = command.get_positionals();
+            arguments
+                .map(|argument| argument.get_id().to_string())
+                .collect()
+        };
+        let subcommands = command.get_subcommands();
+        subcommands
+            .map(|command| (command.get_name().to_owned(), names(command)))
+            .collect()
+    }
+
+    #[test]
+    fn arguments_keep_their_order() {
+        let expected = positionals(&Program::command());
+        assert_eq!(positionals(&with_all_words()), expected);
+    }
 
     #[test]
     fn games_and_protocols_are_words_of_every_shell_that_has_arguments() {
