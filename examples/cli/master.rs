@@ -29,6 +29,7 @@ use queryport::quake3::master::{Master, MasterEvent, Options, is_sign_off};
 use queryport::quake3::{self, Command, Request};
 use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Limits, Secret, ServerList};
+use shared::safe_text::counted;
 use shared::{command_line, listen, masters};
 use tokio::net::UdpSocket;
 
@@ -374,8 +375,8 @@ fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> 
 /// Prints whether a list is complete.
 fn summary(list: &ServerList) -> ExitCode {
     command_line::complain(&format!(
-        "{} servers, {} out of scope, {} over the limit: {}",
-        list.servers.len(),
+        "{}, {} out of scope, {} over the limit: {}",
+        counted(list.servers.len() as u64, "server"),
         list.out_of_scope,
         list.over_limit,
         list.completeness

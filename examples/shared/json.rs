@@ -36,7 +36,7 @@ const fn is_acted_on(c: char) -> bool {
 }
 
 /// The first fields of a line: the server as given, its protocol and the id of its game, as far as
-/// they are known.
+/// they are known. Without an answer, the game is the one that was asked for.
 pub fn server(
     server: Option<&str>,
     protocol: Option<Protocol>,

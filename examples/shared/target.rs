@@ -58,6 +58,14 @@ impl What {
         }
     }
 
+    /// The game, if it is one.
+    pub const fn game(self) -> Option<&'static Game> {
+        match self {
+            Self::Protocol(_) => None,
+            Self::Game(game) => Some(game),
+        }
+    }
+
     /// The name of the protocol, or the id of the game.
     pub const fn as_str(self) -> &'static str {
         match self {

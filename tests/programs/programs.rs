@@ -705,7 +705,7 @@ async fn the_servers_on_the_list_of_alterwares_master_are_scanned() {
         out.contains("Rust 24/7") && out.lines().count() == 1,
         "{out}{err}"
     );
-    assert!(err.contains("127.77.8.1:20810: 1 servers"), "{err}");
+    assert!(err.contains("127.77.8.1:20810: 1 server,"), "{err}");
 }
 
 #[test]

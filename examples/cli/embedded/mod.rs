@@ -57,7 +57,7 @@ pub(crate) fn worlds() -> Vec<World> {
         World::new(
             "ut99",
             "Unreal Tournament (UT99)",
-            "an embedded UT99 server, whose reply takes several datagrams",
+            "an embedded UT99 server",
             Protocol::GameSpy1,
             gamespy1::capture_the_flag(),
         ),

@@ -15,7 +15,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// What a result shows.
+/// A change that a result shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
     State(State),
@@ -23,7 +23,7 @@ pub(crate) enum Event {
     Left(String),
 }
 
-/// Prints what a result has shown. The monitor goes on when nobody reads it.
+/// Prints the changes. The monitor goes on when nobody reads it.
 pub(crate) fn print(form: Form, server: &Server, events: &[Event]) {
     #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
     let time = SystemTime::now();
@@ -42,6 +42,8 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
         Event::Joined(player) => ("joined", Some(check::plain(player))),
         Event::Left(player) => ("left", Some(check::plain(player))),
     };
+    let failure = server.failure.as_ref().filter(|_| player.is_none());
+    let reason = failure.map(|failure| check::plain(&failure.reason));
     let what = server.identity.what;
     let address = check::plain(&server.identity.address());
     if form == Form::Json {
@@ -49,15 +51,32 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
         let event = json!({
             "time": seconds.as_secs(),
             "server": address,
-            "query": what.as_str(),
+            "protocol": what.protocol().as_str(),
+            "game": what.game().map(|game| game.id),
             "event": word,
             "player": player,
+            "reason": reason,
         });
         return event.to_string();
     }
-    let time = httpdate::fmt_http_date(time);
-    match player {
-        Some(player) => format!("{time} {what} {address}: {player} {word}"),
-        None => format!("{time} {what} {address} {word}"),
+    let time = timestamp(time);
+    match (player, reason) {
+        (Some(player), _) => format!("{time} {what} {address}: {player} {word}"),
+        (None, Some(reason)) => format!("{time} {what} {address} {word}: {reason}"),
+        (None, None) => format!("{time} {what} {address} {word}"),
     }
+}
+
+/// The time as in RFC 3339: `2026-11-28T23:07:06Z`.
+fn timestamp(time: SystemTime) -> String {
+    // `Sat, 28 Nov 2026 23:07:06 GMT`
+    let date = httpdate::fmt_http_date(time);
+    let words: Vec<&str> = date.split(' ').collect();
+    let [_, day, month, year, clock, _] = words[..] else {
+        return date;
+    };
+    let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
+    let month = months.split(' ').position(|name| name == month);
+    let month = month.unwrap_or_default() + 1;
+    format!("{year}-{month:02}-{day}T{clock}Z")
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use hyper::StatusCode;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, REFRESH,
     X_CONTENT_TYPE_OPTIONS,
 };
 use tokio::net::{TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use tokio::task::{JoinHandle, spawn_local};
 use super::probe::Probes;
 use super::status_page::View;
 use super::watch::{Shared, now};
-use super::{metrics, status_json, status_page, style_sheet};
+use super::{metrics, server_page, status_json, status_page, style_sheet};
 use crate::http::{self, METRICS, PLAIN, Request, Response, reply};
 
 /// The maximum number of connections at a time.
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The pause after a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What the pages show.
+/// The data of the pages.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) watched: Shared,
@@ -121,7 +121,7 @@ fn no_page(path: &str) -> &'static str {
     } else if path == "/probe" {
         "no probes: start `queryport monitor` with --probe"
     } else {
-        "the status page is at /, the metrics are at /metrics, the state as JSON at /status.json"
+        "no such page: / is the status page, with links to /server/…; /metrics, /status.json, /probe"
     }
 }
 
@@ -136,9 +136,13 @@ fn html(path: &str, query: &str, site: &Site) -> Option<Response> {
     let watched = site.watched.borrow();
     let page = match path {
         "/" => status_page::page(&watched, &view),
-        path => status_page::server_page(&watched, path, &view)?,
+        path => server_page::page(&watched, path, &view)?,
     };
     let mut response = reply(StatusCode::OK, "text/html; charset=utf-8", page);
+    // A header and no element of the page, so that a copy of the page stays as it is.
+    if let Some(seconds) = view.refresh() {
+        response.headers_mut().insert(REFRESH, seconds.into());
+    }
     for (name, value) in STATUS_PAGE_HEADERS {
         let value = HeaderValue::from_static(value);
         response.headers_mut().insert(name, value);

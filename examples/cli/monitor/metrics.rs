@@ -6,7 +6,6 @@ use queryport::games::Game;
 use queryport::model::{Style, TextRef};
 use queryport::{Protocol, ServerStatus, Text};
 
-use super::target::What;
 use super::watch::{Server, Watched};
 
 /// The maximum number of characters of a text that a server chose.
@@ -101,10 +100,7 @@ impl ServerSeries {
         let address = label(&server.identity.address());
         let what = server.identity.what;
         let protocol = what.protocol().as_str();
-        let game = match what {
-            What::Protocol(_) => "",
-            What::Game(game) => game.id,
-        };
+        let game = what.game().map_or("", |game| game.id);
         let labels = [address.as_str(), protocol, game];
         if server.is_asked() {
             let is_up = i64::from(server.failure.is_none());

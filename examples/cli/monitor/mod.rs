@@ -38,6 +38,7 @@ mod history;
 mod http;
 mod metrics;
 mod probe;
+mod server_page;
 mod status_json;
 mod status_page;
 mod style_sheet;

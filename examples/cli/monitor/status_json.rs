@@ -6,12 +6,12 @@ use queryport::Text;
 use queryport::games::Game;
 use serde_json::{Value, json};
 
+use super::check;
 use super::metrics::label;
 use super::status_page::path;
-use super::target::What;
 use super::watch::{Server, State, Watched, WatchedGame};
 
-/// The page. What is not known is `null`.
+/// The page. Unknown values are `null`.
 pub(crate) fn page(watched: &Watched, now: Instant) -> String {
     let servers = watched.servers.iter().map(|server| of_server(server, now));
     let games = watched.games.iter().map(of_game);
@@ -24,10 +24,6 @@ pub(crate) fn page(watched: &Watched, now: Instant) -> String {
 
 fn of_server(server: &Server, now: Instant) -> Value {
     let what = server.identity.what;
-    let game = match what {
-        What::Protocol(_) => None,
-        What::Game(game) => Some(game.id),
-    };
     let seconds = |since: Instant| now.saturating_duration_since(since).as_secs();
     let status = server.answer.as_ref().map(|outcome| &outcome.answer);
     let answered_game = status.and_then(|status| Game::of(status, what.protocol()));
@@ -39,12 +35,12 @@ fn of_server(server: &Server, now: Instant) -> Value {
     json!({
         "server": label(&server.identity.address()),
         "protocol": what.protocol().as_str(),
-        "game": game,
+        "game": what.game().map(|game| game.id),
         "answered_game": answered_game.map(|game| game.id),
         "page": path(&server.identity),
         "state": server.state.as_str(),
         "state_seconds": server.since.map(seconds),
-        "error": server.failure.as_ref().map(|failure| label(&failure.message)),
+        "error": server.failure.as_ref().map(|failure| check::plain(&failure.message)),
         "answer_age_seconds": server.answered.map(seconds),
         "name": text(status.and_then(|status| status.name.as_ref())),
         "map": text(status.and_then(|status| status.map.as_ref())),

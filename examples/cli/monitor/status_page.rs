@@ -1,4 +1,4 @@
-//! The status page for people and the page of each server: HTML without scripts.
+//! The status page for people: HTML without scripts.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -8,6 +8,7 @@ use queryport::games::Game;
 use queryport::model::{Colour, Colours};
 use queryport::{ServerStatus, Text};
 
+use super::command_line;
 use super::history::{DAY, History, SAMPLES, Sample};
 use super::safe_text::{counted, number_text, safe};
 use super::style_sheet;
@@ -23,9 +24,12 @@ const MOST_REFRESH: u64 = 30;
 /// The maximum number of characters of a text that a server chose.
 const MAX_TEXT: usize = 80;
 /// The maximum number of characters of the value of a rule, and of the reason why a server is down.
-const MAX_MESSAGE: usize = 300;
+pub(super) const MAX_MESSAGE: usize = 300;
 /// The height of the bars of a chart. Below them are lanes of the time down and of the time up.
 const BARS: u64 = 26;
+
+/// The page of a monitor that watches nothing.
+const NO_SERVER: &str = "<p>No server is watched. /probe?target=HOST:PORT&amp;module=GAME queries the server that it names.</p>\n";
 
 /// The columns of the status page: their names in the address of the page, their headings, and
 /// their order as `aria-sort` names it.
@@ -46,7 +50,7 @@ pub(crate) struct View {
     is_still: bool,
     /// The seconds until the page loads itself again.
     refresh: u64,
-    now: Instant,
+    pub(super) now: Instant,
     date: SystemTime,
 }
 
@@ -85,43 +89,42 @@ impl View {
         }
     }
 
-    fn head(&self, title: &str) -> String {
+    pub(super) fn head(&self, title: &str) -> String {
         let mut html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             .to_owned();
-        if !self.is_still {
-            let refresh = self.refresh;
-            let _ = writeln!(html, "<meta http-equiv=\"refresh\" content=\"{refresh}\">");
-        }
         html.push_str("<title>");
         escaped(title, &mut html);
         html.push_str(
             "</title>\n<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n<main>\n",
         );
+        self.time(&mut html);
         html
     }
 
-    fn foot(&self, html: &mut String) {
+    /// The seconds until the page loads itself again; `None` if it stays.
+    pub(crate) fn refresh(&self) -> Option<u64> {
+        (!self.is_still).then_some(self.refresh)
+    }
+
+    /// The time of the page, and whether it loads itself again.
+    fn time(&self, html: &mut String) {
         let date = httpdate::fmt_http_date(self.date);
-        let (refresh, change) = match self.is_still {
-            true => ("does not load itself again".to_owned(), "start"),
-            false => {
-                let seconds = self.refresh;
-                (
-                    format!("loads itself again every {seconds} seconds"),
-                    "stop",
-                )
-            }
+        let (refresh, change) = match self.refresh() {
+            Some(seconds) => (format!("reloads every {seconds} seconds"), "stop"),
+            None => ("does not reload".to_owned(), "start"),
         };
         let link = Self::link(self.sort, !self.is_still);
-        let _ = write!(
+        let _ = writeln!(
             html,
-            "</main>\n<footer>As of {date}. This page {refresh} (<a href=\"{link}\">{change}</a>). \
-             <a href=\"/metrics\">Metrics for Prometheus</a>, \
-             <a href=\"/status.json\">JSON</a></footer>\n</body>\n</html>\n"
+            "<p class=\"time\">{date} · {refresh} (<a href=\"{link}\">{change}</a>)</p>"
         );
     }
 }
+
+/// The end of a page.
+pub(super) const FOOT: &str = "</main>\n<footer><a href=\"/metrics\">Metrics for Prometheus</a>, \
+                               <a href=\"/status.json\">JSON</a></footer>\n</body>\n</html>\n";
 
 /// The status page. Its size is bounded: each server has one row, a chart of a day, and texts of a
 /// bounded length.
@@ -137,40 +140,46 @@ pub(crate) fn page(watched: &Watched, view: &View) -> String {
     let mut html = view.head(&title);
     html.push_str("<h1>Game servers</h1>\n");
     if all > 0 {
-        let players = up.iter().filter_map(|server| status(server)?.player_count);
-        let players: u64 = players.map(u64::from).sum();
-        let (servers, players) = (counted(all, "server"), counted(players, "player"));
-        let _ = writeln!(html, "<p>{} of {servers} up, {players}</p>", up.len());
+        summary(&watched.servers, view, &mut html);
         table(&watched.servers, view, &mut html);
+    } else if watched.games.is_empty() {
+        html.push_str(NO_SERVER);
     }
     games(&watched.games, &mut html);
-    view.foot(&mut html);
+    html.push_str(FOOT);
     html
 }
 
-/// The page of the server at this path; `None` if there is none.
-pub(crate) fn server_page(watched: &Watched, wanted: &str, view: &View) -> Option<String> {
-    let is_wanted = |server: &&Server| path(&server.identity) == wanted;
-    let server = watched.servers.iter().find(is_wanted)?;
-    let mut html = view.head(&shown_name(server));
-    html.push_str("<p><a href=\"/\">All servers</a></p>\n<h1><bdi>");
-    name(server, &mut html);
-    html.push_str("</bdi></h1>\n<p>");
-    game_and_address(server, &mut html);
-    html.push_str("</p>\n");
-    state(server, view.now, "p", &mut html);
-    html.push_str("\n<h2>The last day</h2>\n<div class=\"large\">");
-    chart(server, view.now, &mut html);
-    html.push_str("</div>\n");
-    if let Some(status) = status(server) {
-        // The players of the past are not on the server.
-        if server.state == State::Up {
-            players(status, &mut html);
+/// How many servers are up, down and not asked, and who plays on them.
+fn summary(servers: &[Server], view: &View, html: &mut String) {
+    let count = |state| {
+        servers
+            .iter()
+            .filter(|server| server.state == state)
+            .count()
+    };
+    let all = counted(servers.len() as u64, "server");
+    let _ = write!(html, "<p>{} of {all} up", count(State::Up));
+    for (state, class) in [(State::Down, "down"), (State::NotAsked, "unknown")] {
+        let (count, word) = (count(state), state.as_str());
+        if count > 0 {
+            let link = View::link(Some("state"), view.is_still);
+            let _ = write!(
+                html,
+                ", <a class=\"{class}\" href=\"{link}\">{count} {word}</a>"
+            );
         }
-        rules(status, &mut html);
     }
-    view.foot(&mut html);
-    Some(html)
+    let statuses = || servers.iter().filter_map(current);
+    let players = statuses().filter_map(|status| status.player_count);
+    let players: u64 = players.map(u64::from).sum();
+    let bots = statuses().filter_map(|status| status.bot_count);
+    let bots: u64 = bots.map(u64::from).sum();
+    let _ = write!(html, ", {}", counted(players, "player"));
+    if bots > 0 {
+        let _ = write!(html, ", of them {}", counted(bots, "bot"));
+    }
+    html.push_str("</p>\n");
 }
 
 /// The path of a server's page: how it is queried, its host and its query port.
@@ -187,8 +196,14 @@ pub(crate) fn path(identity: &Identity) -> String {
     path
 }
 
-fn status(server: &Server) -> Option<&ServerStatus> {
+/// The latest status of a server, which may be down now.
+pub(super) fn status(server: &Server) -> Option<&ServerStatus> {
     Some(&server.answer.as_ref()?.answer)
+}
+
+/// The status of a server that is up. The players of the past are not on the server.
+pub(super) fn current(server: &Server) -> Option<&ServerStatus> {
+    status(server).filter(|_| server.state == State::Up)
 }
 
 fn table(servers: &[Server], view: &View, html: &mut String) {
@@ -212,14 +227,8 @@ fn table(servers: &[Server], view: &View, html: &mut String) {
             let map = status(server).and_then(|status| status.map.as_ref());
             (map.is_none(), map.map(|map| map.plain().to_lowercase()))
         }),
-        Some("players") => servers.sort_by_key(|server| {
-            let is_up = server.state == State::Up;
-            Reverse(
-                status(server)
-                    .filter(|_| is_up)
-                    .and_then(|status| status.player_count),
-            )
-        }),
+        Some("players") => servers
+            .sort_by_key(|server| Reverse(current(server).and_then(|status| status.player_count))),
         Some("day") => {
             servers.sort_by_cached_key(|server| Reverse(peak(&server.history, view.now)))
         }
@@ -244,7 +253,7 @@ fn row(server: &Server, now: Instant, html: &mut String) {
         escaped(&map.plain(), html);
     }
     html.push_str("</bdi></td><td class=\"players\">");
-    if let Some(status) = status.filter(|_| server.state == State::Up) {
+    if let Some(status) = current(server) {
         let (players, slots) = (
             number_text(status.player_count),
             number_text(status.max_players),
@@ -262,22 +271,35 @@ fn row(server: &Server, now: Instant, html: &mut String) {
 }
 
 /// The name of a server, or its address.
-fn shown_name(server: &Server) -> String {
-    match status(server).and_then(|status| status.name.as_ref()) {
+pub(super) fn shown_name(server: &Server) -> String {
+    match name_of(server) {
         Some(name) => name.plain().into_owned(),
-        None => server.address.clone(),
+        None => address(server),
     }
 }
 
 /// The same in colours.
-fn name(server: &Server, html: &mut String) {
-    match status(server).and_then(|status| status.name.as_ref()) {
+pub(super) fn name(server: &Server, html: &mut String) {
+    match name_of(server) {
         Some(name) => coloured(name, html),
-        None => escaped(&server.address, html),
+        None => escaped(&address(server), html),
     }
 }
 
-fn game_and_address(server: &Server, html: &mut String) {
+fn name_of(server: &Server) -> Option<&Text> {
+    status(server)?.name.as_ref()
+}
+
+/// The address as given. Without a port, it is the one that is queried.
+fn address(server: &Server) -> String {
+    match command_line::split(&server.address) {
+        (_, Some(_)) => server.address.clone(),
+        (_, None) => server.identity.address(),
+    }
+}
+
+/// The game, and the address if it is not the name.
+pub(super) fn game_and_address(server: &Server, html: &mut String) {
     let what = server.identity.what;
     let game = status(server).and_then(|status| Game::of(status, what.protocol()));
     let name = match (game, what) {
@@ -285,23 +307,31 @@ fn game_and_address(server: &Server, html: &mut String) {
         (None, What::Protocol(protocol)) => protocol.as_str(),
     };
     escaped(name, html);
-    html.push_str(" · <bdi>");
-    escaped(&server.address, html);
-    html.push_str("</bdi>");
+    if name_of(server).is_some() {
+        html.push_str(" · <bdi>");
+        escaped(&address(server), html);
+        html.push_str("</bdi>");
+    }
 }
 
 /// Up or down, since when, and why; the round trip and the age of the latest answer.
-fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
+pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
     let class = match server.state {
         State::Up => " up",
         State::Down => " down",
-        State::NotAsked | State::New => "",
+        State::NotAsked => " unknown",
+        State::New => "",
     };
     let word = server.state.as_str();
     let _ = write!(html, "<{element} class=\"state{class}\">{word}");
     let age = |since: Instant| duration(now.saturating_duration_since(since));
     if let Some(since) = server.since {
-        let _ = write!(html, " for {}", age(since));
+        // The time before the start of the monitor is not known.
+        let least = match server.first == server.since {
+            true => "at least ",
+            false => "",
+        };
+        let _ = write!(html, " for {least}{}", age(since));
     }
     let mut details = Vec::new();
     if let Some(failure) = &server.failure {
@@ -338,6 +368,15 @@ fn duration(time: Duration) -> String {
     }
 }
 
+/// The same in its greatest unit: `3 h`.
+fn rounded(time: Duration) -> String {
+    let text = duration(time);
+    match text.split_once(" h ") {
+        Some((hours, _)) => format!("{hours} h"),
+        None => text,
+    }
+}
+
 /// The maximum number of players over the last day.
 fn peak(history: &History, now: Instant) -> Option<u32> {
     history
@@ -348,10 +387,9 @@ fn peak(history: &History, now: Instant) -> Option<u32> {
 
 /// Bars of the players over the last day on the scale of the slots. Below them are two lanes: marks
 /// where the server was down, and a line where it was up. A step of time can have both.
-fn chart(server: &Server, now: Instant, html: &mut String) {
+pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
     let (up, down) = server.history.queries(now);
     if up + down == 0 {
-        html.push_str("<small>never asked</small>");
         return;
     }
     let samples = samples(&server.history, now);
@@ -368,8 +406,8 @@ fn chart(server: &Server, now: Instant, html: &mut String) {
     };
     // A share of a few seconds is not one of a day.
     let length = server.history.length(now).filter(|length| *length < DAY);
-    let since = length.map(|length| format!("since start, {}", duration(length)));
-    let label = since.as_deref().unwrap_or("over the last day");
+    let length = length.map(rounded);
+    let label = length.as_deref().unwrap_or("day");
     let last = samples.iter().rev().find_map(|sample| sample.players);
     let last = last
         .map(|last| format!(", last {last}"))
@@ -377,16 +415,18 @@ fn chart(server: &Server, now: Instant, html: &mut String) {
     let _ = write!(
         html,
         "<svg viewBox=\"0 0 {SAMPLES} 35\" preserveAspectRatio=\"none\" role=\"img\" \
-         aria-label=\"Players {label}: {counts}{last}\"><path class=\"bars\" d=\"{bars}\"/>\
+         aria-label=\"Players of the last {label}: {counts}{last}\"><path class=\"bars\" d=\"{bars}\"/>\
          <path class=\"off\" d=\"{off}\"/><path class=\"on\" d=\"{on}\"/></svg>"
     );
     // Rounded down: 100 % is without an outage.
     let uptime = up * 1000 / (up + down);
     let (percent, tenth) = (uptime / 10, uptime % 10);
-    let since = since.map(|since| format!(" {since}")).unwrap_or_default();
+    let time = length
+        .map(|length| format!(" in {length}"))
+        .unwrap_or_default();
     let _ = write!(
         html,
-        "<small class=\"day\">{counts} · {percent}.{tenth} % up{since}</small>"
+        "<small class=\"day\">{counts} · {percent}.{tenth} % up{time}</small>"
     );
 }
 
@@ -427,43 +467,6 @@ fn lane(height: u64, steps: [bool; SAMPLES as usize]) -> String {
     path
 }
 
-fn players(status: &ServerStatus, html: &mut String) {
-    let Some(players) = status.players.known() else {
-        return;
-    };
-    let count = counted(players.len() as u64, "player");
-    let _ = write!(
-        html,
-        "<h2>{count} in the list</h2>\n<table>\n<thead><tr><th scope=\"col\">Name</th>\
-         <th scope=\"col\">Score</th><th scope=\"col\">Ping</th></tr></thead>\n<tbody>\n"
-    );
-    for player in players {
-        html.push_str("<tr><td><bdi>");
-        coloured(&player.name, html);
-        let (score, ping) = (number_text(player.score), number_text(player.ping));
-        let _ = writeln!(html, "</bdi></td><td>{score}</td><td>{ping}</td></tr>");
-    }
-    html.push_str("</tbody>\n</table>\n");
-}
-
-fn rules(status: &ServerStatus, html: &mut String) {
-    if status.rules.is_empty() {
-        return;
-    }
-    html.push_str(
-        "<h2>Rules</h2>\n<table>\n<thead><tr><th scope=\"col\">Name</th>\
-         <th scope=\"col\">Value</th></tr></thead>\n<tbody>\n",
-    );
-    for (key, value) in &status.rules {
-        html.push_str("<tr><td><bdi>");
-        escaped(&key.plain(), html);
-        html.push_str("</bdi></td><td><bdi>");
-        push_escaped(&value.plain(), MAX_MESSAGE, html);
-        html.push_str("</bdi></td></tr>\n");
-    }
-    html.push_str("</tbody>\n</table>\n");
-}
-
 fn games(games: &[WatchedGame], html: &mut String) {
     if games.is_empty() {
         return;
@@ -496,22 +499,24 @@ fn games(games: &[WatchedGame], html: &mut String) {
 }
 
 /// A text in its colours.
-fn coloured(text: &Text, html: &mut String) {
+pub(super) fn coloured(text: &Text, html: &mut String) {
     let mut room = MAX_TEXT;
     for span in text.spans() {
-        let part: String = safe(&span.text).chars().take(room).collect();
-        room -= part.chars().count();
-        match span
+        let class = span
             .colour
-            .and_then(|colour| class(colour, text.style().colours))
-        {
-            Some(class) => {
-                let _ = write!(html, "<span class=\"{class}\">");
-                escaped(&part, html);
-                html.push_str("</span>");
-            }
-            None => escaped(&part, html),
+            .and_then(|colour| class(colour, text.style().colours));
+        if let Some(class) = &class {
+            let _ = write!(html, "<span class=\"{class}\">");
         }
+        let length = safe(&span.text).chars().count();
+        push_escaped(&span.text, room, html);
+        if class.is_some() {
+            html.push_str("</span>");
+        }
+        if length > room {
+            break;
+        }
+        room -= length;
     }
 }
 
@@ -521,12 +526,15 @@ fn class(colour: Colour, colours: Colours) -> Option<String> {
 }
 
 /// The text, of a bounded length, without control and invisible characters.
-fn escaped(text: &str, html: &mut String) {
+pub(super) fn escaped(text: &str, html: &mut String) {
     push_escaped(text, MAX_TEXT, html);
 }
 
-fn push_escaped(text: &str, max: usize, html: &mut String) {
-    for c in safe(text).chars().take(max) {
+/// The first characters of the text, and an ellipsis if it has more than `max`.
+pub(super) fn push_escaped(text: &str, max: usize, html: &mut String) {
+    let text = safe(text);
+    let mut chars = text.chars();
+    for c in chars.by_ref().take(max) {
         match c {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),
@@ -535,5 +543,8 @@ fn push_escaped(text: &str, max: usize, html: &mut String) {
             '\'' => html.push_str("&#39;"),
             c => html.push(c),
         }
+    }
+    if chars.next().is_some() {
+        html.push('…');
     }
 }

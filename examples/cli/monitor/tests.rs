@@ -19,10 +19,11 @@ use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::{LocalSet, spawn_local};
 
 use super::check::{State, Thresholds, report};
-use super::events::{self, Form};
+use super::events::{self, Event, Form};
 use super::metrics::page;
 use super::port::Port;
 use super::probe::Probes;
+use super::server_page;
 use super::status_json;
 use super::status_page::{self, View};
 use super::style_sheet;
@@ -227,7 +228,7 @@ fn the_pages_are_the_listed_ones() {
     let empty = shown(&Watched::default(), now);
     let view = View::new("still", now, UNIX_EPOCH);
     let path = "/server/quake3/192.0.2.1:27960";
-    let first = status_page::server_page(&watched, path, &view).unwrap();
+    let first = server_page::page(&watched, path, &view).unwrap();
     let text = [metrics, status, empty, first, checked].join("\n");
     kit::assert_listed(&here("pages.txt"), &text);
 }
@@ -450,8 +451,8 @@ fn every_reply_has_the_listed_head_and_errors_a_text() {
                 "GET /other",
                 "404 Not Found",
                 Some(
-                    "the status page is at /, the metrics are at /metrics, the state as JSON at \
-                     /status.json\n",
+                    "no such page: / is the status page, with links to /server/…; /metrics, \
+                     /status.json, /probe\n",
                 ),
                 &[plain],
             ),
@@ -467,6 +468,7 @@ fn every_reply_has_the_listed_head_and_errors_a_text() {
                 None,
                 &[
                     "content-type: text/html; charset=utf-8",
+                    "refresh: 5",
                     "content-security-policy: default-src 'none'; style-src 'self'; \
                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
                     "x-content-type-options: nosniff",
@@ -962,7 +964,8 @@ fn events_are_joins_leaves_up_and_down() {
         Err(silent()),
         Err(silent()),
     ] {
-        for event in server.add(result, watch::now()) {
+        let state = server.add(result, watch::now()).map(Event::State);
+        for event in state.into_iter().chain(server.changes_of_players()) {
             found.push(events::line(Form::Text, UNIX_EPOCH, &server, &event));
             let line = events::line(Form::Json, UNIX_EPOCH, &server, &event);
             let json: Value = serde_json::from_str(&line).unwrap();
@@ -972,8 +975,11 @@ fn events_are_joins_leaves_up_and_down() {
             );
         }
     }
-    let expected = [" up", ": Cid joined", ": Ann left", " down"]
-        .map(|end| format!("Thu, 01 Jan 1970 00:00:00 GMT quake3 192.0.2.1:27960{end}"));
+    let why = "no answer within 4.0 s (3 requests sent): offline, a firewall, or another protocol \
+               or port";
+    let down = format!(" down: {why}");
+    let expected = [" up", ": Cid joined", ": Ann left", &down]
+        .map(|end| format!("1970-01-01T00:00:00Z quake3 192.0.2.1:27960{end}"));
     assert_eq!(found, expected);
 }
 
@@ -1093,6 +1099,21 @@ fn the_dashboard_uses_metrics_of_the_page_in_valid_queries() {
             is_valid && said.contains(&format!("{} rules found", queries.len())),
             "{said}"
         );
+    }
+}
+
+#[test]
+fn the_alerts_of_the_guide_are_valid_rules() {
+    let guide = here("../../../src/guide/monitor.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let (_, rules) = guide.split_once("```yaml\ngroups:").unwrap();
+    let (rules, _) = rules.split_once("```").unwrap();
+    let folder = Folder::new("alerts");
+    let file = folder.0.join("alerts.yml");
+    std::fs::write(&file, format!("groups:{rules}")).unwrap();
+    let arguments = ["check", "rules", file.to_str().unwrap()];
+    if let Some((is_valid, said)) = piped("promtool", &arguments, "") {
+        assert!(is_valid && said.contains("2 rules found"), "{said}");
     }
 }
 
@@ -1335,12 +1356,12 @@ fn the_status_page_shows_who_is_up_and_since_when() {
     let page = status(up, Duration::from_secs(3 * 3600 + 300));
     for part in [
         "<title>1/1 up</title>",
-        "1 of 1 server up, 12 players",
-        "http-equiv=\"refresh\"",
+        "1 of 1 server up, 12 players, of them 3 bots",
+        "reloads every 30 seconds",
         "Srv",
         "q3dm17",
         "12/16<small>3 bots</small>",
-        "up for 3 h 5 min",
+        "up for at least 3 h 5 min",
         "<svg ",
     ] {
         assert!(page.contains(part), "{part}: {page}");
@@ -1362,7 +1383,7 @@ fn the_status_page_shows_who_is_up_and_since_when() {
     let page = status(failing(3), Duration::from_secs(90));
     for part in [
         "0 of 1 server up",
-        "down for 1 min",
+        "down for at least 1 min",
         "no answer within",
         "Srv",
         "q3dm17",
@@ -1454,12 +1475,12 @@ fn every_colour_can_be_read_in_the_light_and_in_the_dark_scheme() {
     let [page, area, _line, colours @ ..] = &pairs.collect::<Vec<_>>()[..] else {
         panic!("{style_sheet}");
     };
-    assert_eq!(colours.len(), 6 + 216);
+    assert_eq!(colours.len(), 7 + 216);
     for (number, colour) in colours.iter().enumerate() {
         for scheme in 0..2 {
             let backgrounds = [page[scheme], area[scheme]];
             // Only the colours of the page are in charts.
-            for background in backgrounds.iter().take(if number < 6 { 2 } else { 1 }) {
+            for background in backgrounds.iter().take(if number < 7 { 2 } else { 1 }) {
                 let contrast = style_sheet::contrast(colour[scheme], *background);
                 assert!(contrast >= 4.5, "{:x?}: {contrast}", colour[scheme]);
             }
@@ -1521,10 +1542,7 @@ fn a_history_of_less_than_a_day_says_how_long_it_is() {
         let up = server("192.0.2.1", vec![Ok(outcome("Srv", "q3dm17"))]);
         status(up, Duration::from_secs(later))
     };
-    for (seconds, since) in [
-        (4, "100.0 % up since start, 4 s<"),
-        (86_399, "100.0 % up since start, 23 h 59 min<"),
-    ] {
+    for (seconds, since) in [(4, "100.0 % up in 4 s<"), (86_399, "100.0 % up in 23 h<")] {
         assert!(
             after(seconds).contains(since),
             "{since}: {}",
@@ -1542,7 +1560,10 @@ fn a_silent_server_of_a_game_has_the_name_of_the_game_and_its_address_once() {
     let mut silent_one = Server::new(What::parse("openarena").unwrap(), "192.0.2.1".to_owned());
     silent_one.add(Err(silent()), watch::now());
     let page = status(silent_one, Duration::ZERO);
-    assert!(page.contains("<small>OpenArena · <bdi>"), "{page}");
+    assert!(
+        page.contains("<bdi>192.0.2.1:27960</bdi></a><small>OpenArena</small>"),
+        "{page}"
+    );
     assert!(page.contains("<small>no answer within"), "{page}");
 }
 
@@ -1552,8 +1573,9 @@ fn a_page_loads_itself_again_at_the_interval_of_the_queries() {
     for (interval, seconds) in [(0.5, 5), (5.5, 6), (12.0, 12), (300.0, 30)] {
         let view = View::new("", watch::now(), UNIX_EPOCH);
         let view = view.with_interval(Duration::from_secs_f64(interval));
+        assert_eq!(view.refresh(), Some(seconds));
         let page = status_page::page(&watched, &view);
-        let refresh = format!("http-equiv=\"refresh\" content=\"{seconds}\"");
+        let refresh = format!("reloads every {seconds} seconds");
         assert!(page.contains(&refresh), "{interval}: {page}");
     }
 }
@@ -1569,7 +1591,7 @@ fn a_page_can_be_read_aloud() {
     let page = shown_as("sort=players", &watched, now);
     for part in [
         "<th scope=\"col\" aria-sort=\"descending\"><a href=\"?sort=players\">",
-        "role=\"img\" aria-label=\"Players since start, 0 s: peak 12 of 16, last 12\"",
+        "role=\"img\" aria-label=\"Players of the last 0 s: peak 12 of 16, last 12\"",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
@@ -1625,7 +1647,7 @@ fn servers_are_sorted_by_links_and_a_page_can_stay() {
     ] {
         assert_eq!(order(query), expected, "{query}");
     }
-    let refresh = "http-equiv=\"refresh\"";
+    let refresh = "reloads every 30 seconds";
     let page = shown_as("sort=map", &watched, watch::now());
     assert!(page.contains(refresh) && page.contains("href=\"?sort=map&amp;still\">stop<"));
     let page = shown_as("sort=map&still", &watched, watch::now());
@@ -1655,11 +1677,11 @@ fn a_server_has_a_page_of_its_identity_with_players_and_rules() {
             "/server/quake3/192.0.2.1",
         ] {
             assert!(
-                status_page::server_page(&watched, other, &view).is_none(),
+                server_page::page(&watched, other, &view).is_none(),
                 "{other}"
             );
         }
-        let page = status_page::server_page(&watched, path, &view).unwrap();
+        let page = server_page::page(&watched, path, &view).unwrap();
         (page, watched.servers.into_iter().nth(1).unwrap())
     };
     let (shown, kept) = page(server);
@@ -1667,6 +1689,8 @@ fn a_server_has_a_page_of_its_identity_with_players_and_rules() {
         "<bdi>&lt;Ann&gt;</bdi></td><td>12</td><td>48</td>",
         "<bdi>Bob</bdi></td><td>?</td><td>?</td>",
         "<bdi>motd</bdi></td><td><bdi>&lt;b&gt;</bdi>",
+        "<dt>players</dt><dd><bdi>12 of 16, bots 3</bdi>",
+        "<dt>map</dt><dd><bdi>q3dm17</bdi>",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -1677,6 +1701,7 @@ fn a_server_has_a_page_of_its_identity_with_players_and_rules() {
     }
     let (shown, _) = page(server);
     assert!(shown.contains(">down for") && shown.contains("motd") && !shown.contains("Bob"));
+    assert!(shown.contains("<dt>map</dt>") && !shown.contains("<dt>players</dt>"));
 }
 
 #[test]

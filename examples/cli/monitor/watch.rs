@@ -16,7 +16,7 @@ use super::target::{Identity, What};
 /// The failures in a row after which a server that was up is down.
 const FAILURES: u32 = 3;
 
-/// What is known of a server, the worst first.
+/// The state of a server, the worst first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum State {
     Down,
@@ -47,13 +47,15 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// The latest answer. It stays while the server is down.
     pub(crate) answer: Option<Outcome<ServerStatus>>,
-    /// The latest answer with a whole list of players.
+    /// The latest answer with a whole list of players, if players are compared.
     listed: Option<ServerStatus>,
     /// The time of the latest answer.
     pub(crate) answered: Option<Instant>,
     /// The failure of the latest query; `None` after an answer.
     pub(crate) failure: Option<Failure>,
     failures_in_a_row: u32,
+    /// The time of the first result.
+    pub(crate) first: Option<Instant>,
     pub(crate) state: State,
     /// The time of the first result of this state.
     pub(crate) since: Option<Instant>,
@@ -116,6 +118,7 @@ impl Server {
             answered: None,
             failure: None,
             failures_in_a_row: 0,
+            first: None,
             state: State::New,
             since: None,
             history: History::default(),
@@ -125,20 +128,19 @@ impl Server {
         }
     }
 
-    /// Counts and keeps a result, and returns what it shows.
+    /// Counts and keeps a result, and returns the state if it is a new one.
     pub(crate) fn add(
         &mut self,
         result: Result<Outcome<ServerStatus>, Error>,
         now: Instant,
-    ) -> Vec<Event> {
+    ) -> Option<State> {
         self.queries += 1;
-        let mut events = Vec::new();
+        self.first.get_or_insert(now);
         match result {
             Ok(outcome) => {
                 self.rejected += u64::from(outcome.stats.rejected);
                 self.failures_in_a_row = 0;
                 self.failure = None;
-                events = self.changes_of_players(&outcome.answer);
                 self.answer = Some(outcome);
                 self.answered = Some(now);
             }
@@ -157,29 +159,31 @@ impl Server {
             }
         }
         let state = self.latest_state();
-        if self.state != state {
+        let is_new = self.state != state;
+        if is_new {
             self.state = state;
             self.since = Some(now);
-            events.insert(0, Event::State(state));
         }
         if self.is_asked() {
             let players = self.status().and_then(|status| status.player_count);
             let sample = Sample::new(state == State::Up, players);
             self.history.add(sample, now);
         }
-        events
+        is_new.then_some(state)
     }
 
-    /// Who joined and who left since the latest whole list of players.
-    fn changes_of_players(&mut self, status: &ServerStatus) -> Vec<Event> {
-        if !status.completeness.is_complete() || status.players.known().is_none() {
+    /// The players who joined and left between the latest result and the whole list before it.
+    pub(crate) fn changes_of_players(&mut self) -> Vec<Event> {
+        let is_whole = |status: &&ServerStatus| {
+            status.completeness.is_complete() && status.players.known().is_some()
+        };
+        let Some(status) = self.status().filter(is_whole).cloned() else {
             return Vec::new();
-        }
-        let listed = self.listed.replace(status.clone());
-        let Some(changes) = listed
-            .as_ref()
-            .and_then(|listed| status.players_changed_since(listed))
-        else {
+        };
+        let before = self.listed.replace(status);
+        let lists = before.as_ref().zip(self.listed.as_ref());
+        let changes = lists.and_then(|(before, latest)| latest.players_changed_since(before));
+        let Some(changes) = changes else {
             return Vec::new();
         };
         let name = |player: &&Player| player.name.plain().into_owned();
@@ -304,8 +308,10 @@ pub(crate) async fn watch_server(
         turns.tick().await;
         let result = query(&sender, what, &address).await;
         if let Some(server) = watched.borrow_mut().servers.get_mut(number) {
-            let seen = server.add(result, now());
+            let state = server.add(result, now());
             if let Some(form) = events {
+                let mut seen: Vec<Event> = state.map(Event::State).into_iter().collect();
+                seen.extend(server.changes_of_players());
                 events::print(form, server, &seen);
             }
         }

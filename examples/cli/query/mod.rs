@@ -16,7 +16,7 @@
 
 mod gamespy1;
 mod lan;
-mod print;
+pub(crate) mod print;
 mod settings;
 
 use std::io::{self, Write};
@@ -361,7 +361,7 @@ fn print_failure(form: Form, (what, server): (What, &str), error: &Error) -> io:
         let advice = advice(error, what, server);
         command_line::complain(&format!("{}{advice}", command_line::message(error)));
     } else {
-        let line = print::json_error(Some(what.protocol()), Some(server), error);
+        let line = print::json_error(Some(what), Some(server), error);
         writeln!(io::stdout(), "{line}")?;
     }
     Ok(1)

@@ -11,6 +11,7 @@ use shared::command_line;
 use shared::safe_text::{counted, number_text};
 use shared::wrap::wrap_for;
 
+use super::target::What;
 use super::{Answered, Form, json};
 
 /// An outcome as one line of JSON.
@@ -25,13 +26,10 @@ pub(crate) fn json(form: Form, protocol: Protocol, server: &str, outcome: &Answe
     json::line(line)
 }
 
-/// A failure as one line of JSON.
-pub(crate) fn json_error(
-    protocol: Option<Protocol>,
-    server: Option<&str>,
-    error: &Error,
-) -> String {
-    let mut line = json::server(server, protocol, None);
+/// A failure as one line of JSON, with the game or protocol that was asked for.
+pub(crate) fn json_error(what: Option<What>, server: Option<&str>, error: &Error) -> String {
+    let game = what.and_then(What::game);
+    let mut line = json::server(server, what.map(What::protocol), game.map(|game| game.id));
     line.insert("error".to_owned(), serde_json::json!(error));
     json::line(line)
 }
@@ -105,7 +103,7 @@ fn title(protocol: Protocol, about: &str, status: &ServerStatus) -> String {
 }
 
 /// `4 of 16, bots 1, spectators 2, private slots 2`.
-fn counts(status: &ServerStatus) -> String {
+pub(crate) fn counts(status: &ServerStatus) -> String {
     let players = number_text(status.player_count);
     let slots = number_text(status.max_players);
     let spectators = status.players.spectator_count();
@@ -123,16 +121,22 @@ fn counts(status: &ServerStatus) -> String {
 }
 
 fn team_line(team: &Team) -> String {
-    let (id, score) = (number_text(team.id), number_text(team.score));
+    let (id, score) = (or_dash(team.id), or_dash(team.score));
     let name = match &team.name {
         Some(name) => paint(name.as_ref()),
         None => String::new(),
     };
-    format!("  team {id:>4} {score:>6} {name}")
+    let line = format!("  team {id:>4} {score:>6} {name}");
+    line.trim_end().to_owned()
+}
+
+/// A number; a dash if there is none.
+fn or_dash(number: Option<impl ToString>) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| number.to_string())
 }
 
 /// The fields that describe the server and the match.
-fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 13] {
+pub(crate) fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 13] {
     let text = |text: &Option<Text>| text.as_ref().map(Text::to_string);
     let list = |texts: &Vec<Text>| {
         texts
@@ -181,8 +185,6 @@ fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 13] {
 }
 
 fn player_line(player: &Player) -> String {
-    let number =
-        |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let team = player
         .team
         .map(|team| format!("  (team {team})"))
@@ -191,7 +193,7 @@ fn player_line(player: &Player) -> String {
         Some(true) => "  (spectator)",
         _ => "",
     };
-    let (score, ping) = (number(player.score), number(player.ping.map(i64::from)));
+    let (score, ping) = (or_dash(player.score), or_dash(player.ping));
     format!(
         "  {score:>7} {ping:>5}  {}{team}{spectator}",
         paint(player.name.as_ref())

@@ -147,15 +147,14 @@ fn report(servers: &Servers, output: &mut Output) {
         let address = report.address.as_str();
         match &report.list {
             Some(Ok(list)) => {
-                let (count, completeness) = (report.servers, list.completeness);
+                let count = counted(report.servers as u64, "server");
+                let completeness = list.completeness;
                 let left_out = left_out(
                     list.out_of_scope as usize,
                     list.over_limit as usize,
                     report.left_out,
                 );
-                output.complain(&format!(
-                    "{address}: {count} servers, {completeness}{left_out}"
-                ));
+                output.complain(&format!("{address}: {count}, {completeness}{left_out}"));
             }
             Some(Err(error)) => {
                 let words = command_line::message(error);

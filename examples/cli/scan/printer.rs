@@ -152,6 +152,14 @@ impl Printer {
         output.end();
         let summary = self.summary.text(scan.stats(), &scan.io());
         command_line::complain(summary.trim_end());
+        let left_out = {
+            let under_way = self.under_way();
+            under_way.read - under_way.handed
+        };
+        if left_out > 0 {
+            // By --exclude, --shard or --skip.
+            command_line::complain(&format!("  left out          {left_out}"));
+        }
         if output.rejected > 0 {
             command_line::complain(&format!("  lines rejected    {}", output.rejected));
         }

@@ -26,7 +26,8 @@ pub(crate) fn json_line(
             line
         }
         Err(error) => {
-            let mut line = json::server(server.as_deref(), protocol, None);
+            let game = what.and_then(What::game).map(|game| game.id);
+            let mut line = json::server(server.as_deref(), protocol, game);
             line.insert("error".to_owned(), serde_json::json!(error));
             line
         }

@@ -70,7 +70,9 @@ impl Summary {
         let rate = asked as f64 / seconds.max(1e-6);
         let mut out = String::new();
         let _ = writeln!(out, "{asked} asked in {seconds:.2} s, {rate:.0} a second");
-        let _ = writeln!(out, "  answered          {}", self.answered());
+        if asked > 0 {
+            let _ = writeln!(out, "  answered          {}", self.answered());
+        }
         for (what, count) in [
             ("incomplete", self.incomplete),
             ("other games", self.other_games),
@@ -82,6 +84,9 @@ impl Summary {
             if count > 0 {
                 let _ = writeln!(out, "  {what:<17} {count}");
             }
+        }
+        if stats.requests == 0 {
+            return out;
         }
         let datagrams = |count| counted(count, "datagram");
         let (sent, received) = (datagrams(stats.requests), datagrams(stats.datagrams));

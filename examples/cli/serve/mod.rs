@@ -224,6 +224,11 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     };
     let announced = announced(&arguments.announce, &services, served)?;
     let masters = masters(&arguments.announce, &sockets).await?;
+    // Masters of QuakeWorld ask nothing.
+    let silent_masters = match &announced {
+        Some(service) if service.format() == Format::QuakeWorld => Vec::new(),
+        _ => masters.clone(),
+    };
     let announcer = announced
         .map(|service| announcer(service, port, &masters, &world.status, now))
         .transpose()?;
@@ -231,11 +236,6 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let about = served.about(world.about);
     let introduction = introduction(&about, &sockets, &masters, metrics.as_ref())?;
     command_line::print_if_read(introduction)?;
-    // Masters of QuakeWorld ask nothing.
-    let silent_masters = match services.first.format() {
-        Format::QuakeWorld => Vec::new(),
-        _ => masters,
-    };
     let crowd = arguments.crowd.map(|most| Crowd {
         status: world.status.clone(),
         most,

@@ -10,6 +10,7 @@ use ratatui::widgets::{Block, Borders, Paragraph};
 use super::super::safe_text::{counted, fit, width};
 use super::super::server::Server;
 use super::super::state::{Browser, Mode};
+use super::super::target::{Identity, What};
 use super::colour::{Depth, painted};
 use super::{BOLD, DIM};
 
@@ -87,9 +88,14 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
 /// Labels and values: the address, the fields of the status, and the query.
 fn about(server: &Server) -> Vec<(&'static str, String)> {
     let Some(outcome) = &server.answer else {
+        let (what, address) = &server.target;
+        let label = match what {
+            What::Protocol(_) => "protocol",
+            What::Game(_) => "game",
+        };
         return vec![
-            ("address", server.target.1.clone()),
-            ("protocol", server.target.0.as_str().to_owned()),
+            ("address", Identity::of(*what, address).address()),
+            (label, server.game.clone()),
         ];
     };
     let protocol = server.target.0.protocol();
