@@ -737,6 +737,17 @@ mod tests {
     }
 
     #[test]
+    fn a_list_is_asked_for_eight_times_at_most() {
+        let mut query = query(u8::MAX);
+        let another_pass = |port: &u16| {
+            let server = SocketAddr::from(([192, 0, 2, 1], *port));
+            query.receive(&ListPart::encode([server], true)[0]);
+            query.timeout(Remaining::Step) == OnTimeout::Next
+        };
+        assert_eq!((1..).take_while(another_pass).count(), 7);
+    }
+
+    #[test]
     fn addresses_out_of_scope_are_left_out_and_counted() {
         let addresses = [
             "0.0.0.0:1",

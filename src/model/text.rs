@@ -678,6 +678,7 @@ mod tests {
             &b"^1a"[..],
             Style::new(Charset::Utf8OrWindows1252, Colours::None),
         );
+        assert_ne!(plain, text("^1a"), "the same bytes in another style");
         assert_eq!(
             plain, "^1a",
             "a caller who knows that the game has no colours"

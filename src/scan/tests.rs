@@ -304,6 +304,21 @@ fn late_foreign_and_rejected_datagrams_are_counted() {
     );
 }
 
+#[test]
+fn late_datagrams_of_the_last_512_servers_are_told_from_foreign_ones() {
+    let mut scanner = scanner_with(targets(600), options().with_per_host(None));
+    let now = Instant::now();
+    while !scanner.is_finished() {
+        for peer in drain(&mut scanner, now) {
+            scanner.handle_datagram(now, peer, b"d0");
+        }
+        while scanner.poll_answer().is_some() {}
+    }
+    (0..600).for_each(|number| _ = scanner.handle_datagram(now, at(number), b"d0"));
+    let stats = scanner.stats();
+    assert_eq!((stats.late, stats.foreign), (512, 88));
+}
+
 /// Trap: a receive error of one target ended the scan.
 #[test]
 fn an_unreachable_server_ends_its_own_query_only() {
@@ -677,4 +692,18 @@ fn a_pushed_target_that_waits_for_its_host_makes_way_for_the_next() {
     }
     assert!(!scanner.wants_target());
     assert_eq!(drain(&mut scanner, now), ["192.0.2.2:1".parse().unwrap()]);
+}
+
+#[test]
+fn at_most_4096_targets_wait_for_their_host() {
+    let now = Instant::now();
+    let mut scanner = Scanner::<Script>::pushed(timing(), options().with_per_host(Some(1)), now);
+    let mut pushed = 0_u16;
+    while scanner.wants_target() {
+        let server = SocketAddr::new(at(1).ip(), 1 + pushed);
+        scanner.push(pushed.into(), server, 0, Script::default());
+        drain(&mut scanner, now);
+        pushed += 1;
+    }
+    assert_eq!(pushed, 1 + 4096);
 }

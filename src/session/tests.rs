@@ -242,6 +242,23 @@ fn a_session_has_one_timer() {
     assert!(rig.send() && !rig.send(), "one retry, not a thousand");
 }
 
+/// The request that waits becomes the first one of the next step, which has retries of its own.
+#[test]
+fn a_reply_that_comes_while_a_retry_waits_begins_the_next_step() {
+    let patient = timing().with_timeout(Duration::from_secs(60));
+    let mut rig = Rig::new(Script::default(), patient);
+    rig.send();
+    rig.pass(1000);
+    rig.receive(b"n");
+    rig.receive(b"nonsense");
+    let mut sent = 0;
+    while rig.session.is_running() {
+        sent += u32::from(rig.send());
+        rig.pass(100);
+    }
+    assert_eq!(sent, 3);
+}
+
 /// A step must not end because of the timer of the step before it.
 #[test]
 fn a_replaced_timer_does_not_expire() {

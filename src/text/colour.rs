@@ -672,6 +672,7 @@ mod tests {
         assert_eq!(unreal(text, Charset::Latin1), "Test Red");
         let text = b"A\x1b\xc3\xa9\x10B";
         assert_eq!(unreal(text, Charset::Utf8OrWindows1252), "AB");
+        assert_eq!(unreal("é".as_bytes(), Charset::Utf8OrWindows1252), "é");
         let wide: Vec<u8> = "A\u{1b}\u{ff}\u{1}\u{1}B"
             .encode_utf16()
             .flat_map(u16::to_le_bytes)

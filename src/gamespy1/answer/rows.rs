@@ -212,7 +212,6 @@ fn positions_before_size(fields: &[RowField<'_>]) -> Vec<usize> {
             && let Some(team) = open_team.filter(|team| team.key.index == key.index)
         {
             positions.push(team.position);
-            open_team = None;
         }
     }
     positions

@@ -373,8 +373,7 @@ impl<'a> Table<'a> {
             let cell = self.cells.get(column.first.saturating_add(row))?;
             return cell.of(self.bytes);
         }
-        let is_empty = column.has_end && row < self.rows;
-        is_empty.then_some(b"")
+        column.has_end.then_some(b"")
     }
 }
 

@@ -510,6 +510,19 @@ mod tests {
         }
     }
 
+    /// A value can begin like the type of a section.
+    #[test]
+    fn empty_values_before_a_small_byte_are_values() {
+        for last in [&b"\x01"[..], b"\x02nd"] {
+            let columns = b"player_\0\0Ann\0Bob\0Cid\0\0score_\0\0\0\0";
+            let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01";
+            let datagram = [&head[..], columns, last, b"\0\0\0\x02\0"].concat();
+            let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
+            let scores = answer.players().rows().map(|row| row.get("score_"));
+            assert!(scores.eq([Some(&b""[..]), Some(b""), Some(last)]));
+        }
+    }
+
     #[test]
     fn a_count_that_the_bytes_cannot_hold_reserves_nothing() {
         let answer = answer(b"\0\x01\x02\x03\x04k\0v\0\0\x3f\xffa_\0b_\0c_\0\0x\0").unwrap();

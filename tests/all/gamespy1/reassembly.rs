@@ -135,6 +135,18 @@ fn two_replies_without_numbers_to_one_request_are_never_complete() {
     }
 }
 
+/// SWAT 4's AdminMods cut between a key and its value.
+#[test]
+fn a_value_joins_its_key_in_a_reply_that_lacks_its_end() {
+    let answer = read(&[
+        br"\statusresponse\0\hostname\Srv\eof\",
+        br"\statusresponse\1\player_0\Ann\score_0\eof\",
+        br"\statusresponse\2\7\player_1\Bob\eof\",
+    ]);
+    assert!(!is_complete(&answer));
+    assert_eq!(answer.get("score_0"), Some(&b"7"[..]));
+}
+
 /// One of them arrived with a byte of its end changed.
 #[test]
 fn two_last_datagrams_that_differ_in_their_end_are_never_complete() {

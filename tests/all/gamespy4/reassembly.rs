@@ -400,6 +400,14 @@ fn rows_that_never_came_are_no_empty_values() {
 }
 
 #[test]
+fn rows_after_the_end_of_a_cut_column_have_no_value() {
+    let reply = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0\0score_\0\x005\0";
+    let answer = decode([&reply[..]]).unwrap();
+    let scores = answer.players().rows().map(|row| row.get("score_"));
+    assert!(scores.eq([Some(&b"5"[..]), None]));
+}
+
+#[test]
 fn teams_can_come_without_players() {
     for players in [&b""[..], b"\x01\0"] {
         let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0";

@@ -993,6 +993,25 @@ fn a_rule_named_clients_is_no_number_of_players() {
     }
 }
 
+/// Both families have one key for either.
+#[test]
+fn a_modification_is_served_in_place_of_the_game() {
+    for (engine, dialect, game) in [
+        (Format::Quake2, Dialect::Quake2, "baseq2"),
+        (Format::QuakeWorld, Dialect::QuakeWorld, "qw"),
+    ] {
+        for (modification, expected) in [(Some("mod"), Some("mod")), (None, None)] {
+            let mut status = status(0);
+            status.game = Some(game.into());
+            status.mod_name = modification.map(Into::into);
+            let replies = replies(&Service::new(engine), &sent(dialect), &status);
+            let answer = Answer::from_datagrams(replies, &Limits::default()).unwrap();
+            let read = answer.to_status().mod_name;
+            assert_eq!(read.as_deref(), expected, "{engine:?}");
+        }
+    }
+}
+
 /// No line may be so long that a client takes the datagram before it for the last.
 #[test]
 fn a_served_status_with_long_names_is_complete_for_our_client() {
