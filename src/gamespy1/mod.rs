@@ -181,8 +181,6 @@ mod client;
 mod counts;
 mod engines;
 #[cfg(feature = "serve")]
-mod from_status;
-#[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;
 mod wire;
@@ -191,7 +189,5 @@ pub use answer::{Answer, Row, region};
 pub use client::StatusQuery;
 #[cfg(feature = "serve")]
 pub use server::respond;
-#[cfg(feature = "serve")]
-pub(crate) use wire::heartbeat::{ServerState, put_heartbeat};
 pub use wire::request::{Command, Request};
 pub use wire::response::Response;

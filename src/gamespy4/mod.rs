@@ -139,16 +139,12 @@
 mod answer;
 mod client;
 mod engines;
-#[cfg(feature = "serve")]
-mod from_status;
 mod mutators;
 #[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;
 pub mod ut3;
 mod wire;
-#[cfg(feature = "serve")]
-mod writer;
 
 pub use answer::{Answer, Row, Table};
 pub use client::StatusQuery;

@@ -186,10 +186,6 @@ mod client;
 mod connect;
 pub(crate) mod engines;
 #[cfg(feature = "serve")]
-mod from_status;
-#[cfg(feature = "serve")]
-mod info_line;
-#[cfg(feature = "serve")]
 pub mod master;
 mod match_time;
 mod names;
@@ -199,15 +195,9 @@ mod reassembly;
 mod refusal;
 #[cfg(feature = "serve")]
 pub(crate) mod server;
-#[cfg(feature = "serve")]
-pub(crate) mod sibling_status;
 mod teams;
 mod to_status;
-#[cfg(feature = "serve")]
-mod values;
 pub(crate) mod wire;
-#[cfg(feature = "serve")]
-mod written_lines;
 
 pub use answer::Answer;
 pub use client::StatusQuery;

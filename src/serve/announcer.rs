@@ -5,10 +5,12 @@ use std::net::SocketAddr;
 
 use crate::address::{Scope, canonical};
 use crate::error::AnnounceError;
-use crate::gamespy1::{self, Command, ServerState};
+use crate::gamespy1::server::{ServerState, put_heartbeat};
+use crate::gamespy1::{self, Command};
 use crate::model::ServerStatus;
 use crate::model::status::Occupancy;
-use crate::quake3::{self, Request, sibling_status};
+use crate::quake3::server::quake2_heartbeat;
+use crate::quake3::{self, Request};
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::{Duration, Instant, after};
@@ -179,7 +181,7 @@ impl Announcer {
         now: Instant,
     ) -> Self {
         let protocol = MasterProtocol::Quake2 {
-            heartbeat: sibling_status::quake2_heartbeat(status),
+            heartbeat: quake2_heartbeat(status),
         };
         Self::start(protocol, masters, occupancy(status), now)
     }
@@ -423,7 +425,7 @@ impl MasterProtocol {
         match self {
             Self::Quake3 { tag, service } => quake3::master::check_status(tag, status, service),
             Self::Quake2 { heartbeat } => {
-                *heartbeat = sibling_status::quake2_heartbeat(status);
+                *heartbeat = quake2_heartbeat(status);
                 Ok(occupancy(status))
             }
             Self::QuakeWorld { players, .. } => {
@@ -465,7 +467,7 @@ impl MasterProtocol {
                 Request::new(command).put(out);
             }
             Self::GameSpy1 { query_port, game } => {
-                gamespy1::put_heartbeat(*query_port, game, state, out);
+                put_heartbeat(*query_port, game, state, out);
             }
         }
     }

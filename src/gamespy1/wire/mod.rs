@@ -21,8 +21,6 @@ use self::token::{begins_like_key, separator, text};
 use crate::grammar::Parsed;
 
 mod continuation;
-#[cfg(feature = "serve")]
-pub(super) mod heartbeat;
 #[cfg(any(test, feature = "serve"))]
 pub(super) mod put;
 pub(super) mod request;

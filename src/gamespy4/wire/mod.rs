@@ -5,8 +5,6 @@ pub mod minecraft;
 pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod sections;
-#[cfg(feature = "serve")]
-pub(crate) mod selection;
 
 pub use form::Form;
 pub use request::{Command, Request, RequestId, Selection};

@@ -9,8 +9,6 @@ pub(super) mod reply;
 pub(crate) mod request;
 pub(super) mod response;
 pub(super) mod siblings;
-#[cfg(feature = "serve")]
-pub(super) mod wanted;
 
 pub use infostring::InfoString;
 pub use player::PlayerLine;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::to_status::{BOT_MARK, MODEL, SPECTATOR};
-use super::wire::RowKey;
-use super::wire::put::{put_pair, put_row, token_of};
+use crate::gamespy1::to_status::{BOT_MARK, MODEL, SPECTATOR};
+use crate::gamespy1::wire::RowKey;
+use crate::gamespy1::wire::put::{put_pair, put_row, token_of};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef};
 use crate::reply::Datagrams;
 

@@ -1,10 +1,10 @@
 //! Player lines as the server side writes them.
 
-use super::player_lines::{BOT, BOTTOM, HUMAN, ID, LOGIN, SKIN, TEAM, TIME, TOP};
 use super::values::{quake_text, value_of};
-use super::wire::siblings::{Family, SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX};
-use super::wire::wanted::Wanted;
+use super::wanted::Wanted;
 use crate::model::Player;
+use crate::quake3::player_lines::{BOT, BOTTOM, HUMAN, ID, LOGIN, SKIN, TEAM, TIME, TOP};
+use crate::quake3::wire::siblings::{Family, SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX};
 use crate::text::number;
 
 /// Lines of Quake 3's form, each with its line feed, until they exceed `limit` bytes.

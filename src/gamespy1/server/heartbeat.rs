@@ -1,6 +1,6 @@
 //! Encodes heartbeats to a master.
 
-use super::put::put_pair;
+use crate::gamespy1::wire::put::put_pair;
 
 /// The state that a heartbeat reports to a master.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub(crate) fn put_heartbeat(query_port: u16, game: &[u8], state: ServerState, ou
 
 #[cfg(test)]
 mod tests {
-    use super::super::Fields;
     use super::*;
+    use crate::gamespy1::wire::Fields;
 
     #[test]
     fn heartbeats_are_pairs() {

@@ -1,8 +1,8 @@
 //! The server's side of `info`, with which clients of Quake 2 search for servers.
 
 use super::values::field_value;
-use super::wire::siblings::Family;
 use crate::model::{ServerStatus, Text};
+use crate::quake3::wire::siblings::Family;
 
 /// The reply to `info` of a client whose version is the server's, or is another one.
 pub(super) fn encode(is_known_version: bool, status: &ServerStatus) -> Vec<u8> {

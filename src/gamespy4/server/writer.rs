@@ -6,10 +6,10 @@
 
 use std::sync::LazyLock;
 
-use super::wire::request::DATA;
-use super::wire::response::{BODY_AT, FILLER, HEAD, LAST, MAX_DATAGRAM};
-use super::wire::sections::{PLAYERS, SERVER, TEAMS};
-use super::wire::selection::{KeyList, Keys};
+use super::selection::{KeyList, Keys};
+use crate::gamespy4::wire::request::DATA;
+use crate::gamespy4::wire::response::{BODY_AT, FILLER, HEAD, LAST, MAX_DATAGRAM};
+use crate::gamespy4::wire::sections::{PLAYERS, SERVER, TEAMS};
 use crate::reply::Datagrams;
 
 /// The content of a reply. Keys, field names and values hold no NUL, keys and field names are not

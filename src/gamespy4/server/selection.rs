@@ -5,7 +5,7 @@ use nom::bytes::complete::take;
 use nom::combinator::opt;
 use nom::number::complete::u8 as any_byte;
 
-use super::request::Selection;
+use crate::gamespy4::wire::request::Selection;
 use crate::grammar::Parsed;
 
 impl<'a> Selection<'a> {

@@ -4,11 +4,11 @@
 //! The format cannot carry some bytes: `\ ; "` become similar characters, and control bytes are
 //! removed. Quake 2 and QuakeWorld have a character set of their own, with fewer such bytes.
 
-use super::engines::{Engine, IOQUAKE3, Limit, QUAKE_WORLD, QUAKE2};
 use super::values::{field_value, rule_value, value_of};
-use super::wire::infostring::{InfoString, InfoStringBuilder};
-use super::wire::siblings::Family;
 use crate::model::{ServerStatus, Text};
+use crate::quake3::engines::{Engine, IOQUAKE3, Limit, QUAKE_WORLD, QUAKE2};
+use crate::quake3::wire::infostring::{InfoString, InfoStringBuilder};
+use crate::quake3::wire::siblings::Family;
 use crate::service::Service;
 use crate::text::number;
 
@@ -19,7 +19,7 @@ const ANTI_CHEAT: [&str; 4] = ["sv_punkbuster", "punkbuster", "pb", "sv_NxAC"];
 ///
 /// `needpass` and `humans` are for the clients of Jedi Academy and Enemy Territory (OpenJK,
 /// codemp/client/cl_main.cpp; etlegacy, src/client/cl_main.c).
-pub(super) fn info_pairs(
+pub(crate) fn info_pairs(
     status: &ServerStatus,
     service: &Service,
     space: usize,

@@ -1,13 +1,13 @@
 //! The server's side of `status`: replies as servers of Quake 2 and QuakeWorld write them.
 
 use super::from_status::{put_rules, quake_world_pairs, quake2_pairs};
-use super::wire::request::{Command, Request};
-use super::wire::response::{Word, put_head};
-use super::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS};
-use super::wire::wanted::Wanted;
+use super::wanted::Wanted;
 use super::written_lines::{write_quake_world_line, write_quake2_line};
 use crate::model::{Player, ServerStatus};
 use crate::options::Detail;
+use crate::quake3::wire::request::{Command, Request};
+use crate::quake3::wire::response::{Word, put_head};
+use crate::quake3::wire::siblings::{Family, MAX_PART, MAX_PIECE, MAX_STATUS};
 use crate::reply::Datagrams;
 use crate::service::{Format, Service};
 

@@ -4,12 +4,17 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::from_status::{Sections, player_property, property, put_text};
+use self::from_status::{Sections, player_property, property, put_text};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
 use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::Service;
 use crate::text::number;
+
+mod from_status;
+mod heartbeat;
+
+pub(crate) use self::heartbeat::{ServerState, put_heartbeat};
 
 /// Longest text that `\echo\` returns, in bytes.
 const MAX_ECHO: usize = 50;
@@ -518,8 +523,8 @@ impl Packed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::put::put_pair;
     use super::*;
+    use crate::gamespy1::wire::put::put_pair;
 
     fn whole(pairs: &[(&str, &str)]) -> Part<'static> {
         let mut text = Datagrams::default();

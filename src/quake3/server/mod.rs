@@ -2,22 +2,29 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{info_pairs, put_rules, status_pairs};
-use super::info_line;
-use super::sibling_status;
-use super::values::{is_written_as, text};
+use self::from_status::{info_pairs, put_rules, status_pairs};
+use self::values::{is_written_as, text};
+use self::wanted::Wanted;
+use self::written_lines::write_quake3_lines;
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::reply::Reply;
 use super::wire::request::{Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::Family;
-use super::wire::wanted::Wanted;
-use super::written_lines::write_quake3_lines;
 use crate::model::ServerStatus;
 use crate::options::Detail;
 use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::{Format, Service};
 use crate::text::number;
+
+pub(super) mod from_status;
+mod info_line;
+mod sibling_status;
+mod values;
+mod wanted;
+mod written_lines;
+
+pub(crate) use self::sibling_status::quake2_heartbeat;
 
 /// Longest pair of `clients`, in bytes.
 const MAX_CLIENTS: usize = br"\clients\4294967295".len();
@@ -532,10 +539,10 @@ pub fn verify_challenge(challenge: &[u8], requester: &Requester) -> bool {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::super::wire::response::Response;
     use super::*;
     use crate::limits::Limits;
     use crate::model::{Player, Rules};
+    use crate::quake3::wire::response::Response;
     use crate::secret::Secret;
     use crate::service::Format;
 

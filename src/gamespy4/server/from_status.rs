@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::ut3;
-use super::wire::minecraft;
-use super::wire::request::DATA;
 use super::writer::{Content, put_head};
+use crate::gamespy4::ut3;
+use crate::gamespy4::wire::minecraft;
+use crate::gamespy4::wire::request::DATA;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::reply::Datagrams;
 use crate::service::Format;

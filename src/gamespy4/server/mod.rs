@@ -13,16 +13,20 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{MAX_VALUE, basic, content};
+use self::from_status::{MAX_VALUE, basic, content};
+use self::selection::{KeyList, Keys};
+use self::writer::{Content, Portion, put_head};
 use super::wire::request::{CHALLENGE, Command, Request, RequestId, Selection};
 use super::wire::response::{MAX_DATAGRAM, MAX_DATAGRAMS};
-use super::wire::selection::{KeyList, Keys};
-use super::writer::{Content, Portion, put_head};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
 use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::{Format, Service};
 use crate::text::number;
+
+mod from_status;
+mod selection;
+mod writer;
 
 /// Separates this protocol's tokens from those of others that derive from the same secret.
 const PURPOSE: u16 = 4;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::wire::infostring::sanitise;
-use super::wire::siblings::Family;
 use crate::model::{Charset, ServerStatus, Text, TextRef};
+use crate::quake3::wire::infostring::sanitise;
+use crate::quake3::wire::siblings::Family;
 
 /// A text as a value of Quake 3's infostrings.
 pub(super) fn text(text: &Text) -> Vec<u8> {
