@@ -69,18 +69,6 @@ impl LeakyBucket {
         }
     }
 
-    /// Whether the bucket is not full: at least one unit fits.
-    #[cfg(feature = "serve")]
-    pub(crate) fn has_space(&self, now: Instant, rate: &Rate) -> bool {
-        self.is_ready(now, rate, 1)
-    }
-
-    /// Whether this many units fit.
-    #[cfg(feature = "serve")]
-    pub(crate) fn is_ready(&self, now: Instant, rate: &Rate, units: u64) -> bool {
-        self.ready_at(now, rate, units) <= now
-    }
-
     /// Adds units, whether they fit or not.
     pub(crate) fn add(&mut self, now: Instant, rate: &Rate, units: u64) {
         let start = self.empty_at.map_or(now, |empty_at| empty_at.max(now));
@@ -99,7 +87,7 @@ mod tests {
 
     /// Adds units if they fit. Returns whether they did.
     fn try_add(bucket: &mut LeakyBucket, now: Instant, rate: &Rate, units: u64) -> bool {
-        let fits = bucket.is_ready(now, rate, units);
+        let fits = bucket.ready_at(now, rate, units) <= now;
         if fits {
             bucket.add(now, rate, units);
         }

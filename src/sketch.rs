@@ -55,6 +55,18 @@ impl Sketch {
     }
 }
 
+impl LeakyBucket {
+    /// Whether the bucket is not full: at least one unit fits.
+    pub(crate) fn has_space(&self, now: Instant, rate: &Rate) -> bool {
+        self.is_ready(now, rate, 1)
+    }
+
+    /// Whether this many units fit.
+    pub(crate) fn is_ready(&self, now: Instant, rate: &Rate, units: u64) -> bool {
+        self.ready_at(now, rate, units) <= now
+    }
+}
+
 /// The positions of a key's buckets. In each row, twelve other bits of the key give the position.
 fn positions(key: u64) -> impl Iterator<Item = usize> {
     let [a, b, c, d, e, f, g, h] = key.to_le_bytes();

@@ -11,6 +11,8 @@ pub(crate) mod completeness;
 pub(crate) mod json;
 pub(crate) mod players;
 pub(crate) mod rules;
+#[cfg(feature = "serve")]
+pub(crate) mod serving;
 pub(crate) mod status;
 pub(crate) mod text;
 

@@ -192,13 +192,6 @@ impl ServerStatus {
         self.private_slots = part_of(self.max_players, self.private_slots);
         self
     }
-
-    /// Players on the server: the count, or else the number of listed players.
-    #[cfg(feature = "serve")]
-    pub(crate) fn online(&self) -> Option<u32> {
-        let listed = || u32::try_from(self.players.known()?.len()).ok();
-        self.player_count.or_else(listed)
-    }
 }
 
 /// A count of a part, unless it exceeds the whole.
@@ -263,25 +256,4 @@ pub struct Team {
     pub score: Option<i64>,
     /// Every other key and value of the team.
     pub extra: Rules,
-}
-
-/// Whether a server is empty, full or neither: what masters filter by.
-#[cfg(feature = "serve")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Occupancy {
-    Empty,
-    Some,
-    Full,
-}
-
-#[cfg(feature = "serve")]
-impl Occupancy {
-    /// The occupancy of a server with this many players and slots.
-    pub(crate) const fn new(players: u32, slots: u32) -> Self {
-        match players {
-            0 => Self::Empty,
-            players if players >= slots => Self::Full,
-            _ => Self::Some,
-        }
-    }
 }

@@ -414,24 +414,6 @@ impl<'a> TextRef<'a> {
         })
     }
 
-    /// The bytes in this character set. Only texts from or to UTF-16 are converted; other bytes
-    /// stay as they are. The Unreal engine's colour codes are removed, because other protocols do
-    /// not carry their control bytes.
-    #[cfg_attr(
-        not(any(test, feature = "serve")),
-        allow(dead_code, reason = "only a server writes texts")
-    )]
-    pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
-        if self.style.colours == Colours::UnrealEscape && self.raw.contains(&0x1B) {
-            return Cow::Owned(charset.encode(&self.plain()));
-        }
-        let has_wide_side = self.is_wide() || charset == Charset::Utf16Le;
-        if has_wide_side && self.style.charset != charset {
-            return Cow::Owned(charset.encode(&self.decoded()));
-        }
-        Cow::Borrowed(self.raw)
-    }
-
     /// The bytes without line feeds at the end.
     fn without_last_breaks(self) -> &'a [u8] {
         let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
@@ -592,37 +574,6 @@ mod tests {
         assert_eq!(
             text.spans().nth(1).unwrap().colour,
             Some(Colour::Palette(1))
-        );
-    }
-
-    /// A status read from UT2004 and served in another protocol.
-    #[test]
-    fn colour_codes_of_the_unreal_engine_leave_no_letters_behind() {
-        let style = Style::new(Charset::Latin1, Colours::UnrealEscape);
-        let encoded = |raw| TextRef::new(raw, style).encoded(Charset::Utf8OrWindows1252);
-        assert_eq!(
-            &*encoded(b"\x1b\xff\x01\x01Red \x1b\x40\x80\x22x"),
-            b"Red x"
-        );
-        assert!(matches!(encoded(b"Bj\xf6rn"), Cow::Borrowed(b"Bj\xf6rn")));
-    }
-
-    #[test]
-    fn only_utf16_is_converted() {
-        let narrow = TextRef::new(b"Gr\xfcn", Q3);
-        assert!(matches!(
-            narrow.encoded(Charset::Latin1),
-            Cow::Borrowed(b"Gr\xfcn")
-        ));
-        let wide = TextRef::new(
-            &[0x16, 0x04, b'x', 0],
-            Style::new(Charset::Utf16Le, Colours::None),
-        );
-        assert_eq!(&*wide.encoded(Charset::Utf8OrWindows1252), "Жx".as_bytes());
-        assert_eq!(&*wide.encoded(Charset::Windows1252), b"?x");
-        assert_eq!(
-            &*narrow.encoded(Charset::Utf16Le),
-            [b'G', 0, b'r', 0, 0xFC, 0, b'n', 0]
         );
     }
 

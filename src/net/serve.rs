@@ -14,7 +14,9 @@ use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
 use super::io::{Arrival, BATCH, Fault, Io};
-use super::tokio_io::{Tokio, receive_batch, report_local_addresses, send_batch, send_from};
+#[cfg(target_os = "linux")]
+use super::linux::source;
+use super::tokio_io::{Tokio, receive_batch, send_batch};
 use crate::address::canonical;
 use crate::session::{Machine, Transmit};
 use crate::time::after;
@@ -308,6 +310,32 @@ fn routes(sockets: &[UdpSocket], to: SocketAddr) -> impl Iterator<Item = Route<'
 fn is_of_family(socket: &UdpSocket, to: SocketAddr) -> bool {
     let local = socket.local_addr();
     local.is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
+}
+
+/// Makes the system report the local address of each datagram, if it can.
+fn report_local_addresses(socket: &UdpSocket) {
+    #[cfg(target_os = "linux")]
+    source::report_local_addresses(socket);
+    #[cfg(not(target_os = "linux"))]
+    let _ = socket;
+}
+
+/// Sends a datagram from a local address, or from any if the system refuses that one.
+fn send_from(
+    socket: &UdpSocket,
+    local: SocketAddr,
+    to: SocketAddr,
+    datagram: &[u8],
+) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    match source::send_from(socket, local, to, datagram) {
+        // The address was removed from its interface.
+        Err(error) if Fault::of(&error) == Fault::Unreachable => {}
+        sent => return sent,
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = local;
+    send_batch(socket, &[(to, datagram)]).map(drop)
 }
 
 #[cfg(test)]

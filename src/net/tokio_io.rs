@@ -16,11 +16,7 @@ use tokio::time::timeout_at;
 
 #[cfg(not(target_os = "linux"))]
 use super::io::BATCH;
-#[cfg(all(target_os = "linux", feature = "serve"))]
-use super::io::Fault;
 use super::io::{Arrival, Io, MAX_DATAGRAM, Received, too_late};
-#[cfg(all(target_os = "linux", feature = "serve"))]
-use super::linux::source;
 #[cfg(target_os = "linux")]
 use super::linux::{self, batch};
 
@@ -179,34 +175,6 @@ pub(super) fn receive_batch(
         }
         Ok(BATCH)
     }
-}
-
-/// Makes the system report the local address of each datagram, if it can.
-#[cfg(feature = "serve")]
-pub(super) fn report_local_addresses(socket: &UdpSocket) {
-    #[cfg(target_os = "linux")]
-    source::report_local_addresses(socket);
-    #[cfg(not(target_os = "linux"))]
-    let _ = socket;
-}
-
-/// Sends a datagram from a local address, or from any if the system refuses that one.
-#[cfg(feature = "serve")]
-pub(super) fn send_from(
-    socket: &UdpSocket,
-    local: SocketAddr,
-    to: SocketAddr,
-    datagram: &[u8],
-) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    match source::send_from(socket, local, to, datagram) {
-        // The address was removed from its interface.
-        Err(error) if Fault::of(&error) == Fault::Unreachable => {}
-        sent => return sent,
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = local;
-    send_batch(socket, &[(to, datagram)]).map(drop)
 }
 
 /// Sends datagrams in order, even if the runtime does not know that the socket is writable. Returns

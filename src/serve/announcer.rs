@@ -8,7 +8,7 @@ use crate::error::AnnounceError;
 use crate::gamespy1::server::{ServerState, put_heartbeat};
 use crate::gamespy1::{self, Command};
 use crate::model::ServerStatus;
-use crate::model::status::Occupancy;
+use crate::model::serving::Occupancy;
 use crate::quake3::server::quake2_heartbeat;
 use crate::quake3::{self, Request};
 use crate::service::Service;

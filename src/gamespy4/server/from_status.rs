@@ -163,7 +163,7 @@ impl<'a> RequiredKeys<'a> {
         let status = self.status;
         let title = status.name.as_ref().map(|name| {
             let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
-            minecraft::title(&name.decoded(), &version)
+            minecraft_title(&name.decoded(), &version)
         });
         self.put_or("hostname", title.map(Cow::Owned), "", true);
         self.text_or("gametype", &status.game_type, "SMP");
@@ -237,6 +237,25 @@ impl<'a> RequiredKeys<'a> {
             is_text,
         );
     }
+}
+
+/// A title as Minecraft's own server of this version writes it, without NUL: UTF-8 from 1.21.11 on
+/// (craftping, `shouldUseLegacyStringEncoding`), in older versions one byte per character, if
+/// possible.
+fn minecraft_title(title: &str, version: &str) -> Vec<u8> {
+    let numbers = version
+        .split('.')
+        .map(|part| number::leading(part.as_bytes()).unwrap_or_default());
+    let writes_utf8 = numbers.ge([1, 21, 11]);
+    let byte = |character| u8::try_from(u32::from(character)).ok();
+    let one_byte_each: Option<Vec<u8>> = if writes_utf8 {
+        None
+    } else {
+        title.chars().map(byte).collect()
+    };
+    let mut bytes = one_byte_each.unwrap_or_else(|| title.as_bytes().to_vec());
+    bytes.retain(|&byte| byte != 0);
+    bytes
 }
 
 const MUTATOR_BITS: &str = "p268435717";

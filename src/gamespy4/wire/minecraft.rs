@@ -95,26 +95,6 @@ pub(crate) fn software(value: &[u8]) -> &[u8] {
     value.get(..0).unwrap_or_default()
 }
 
-/// A title as Minecraft's own server of this version writes it, without NUL: UTF-8 from 1.21.11 on
-/// (craftping, `shouldUseLegacyStringEncoding`), in older versions one byte per character, if
-/// possible.
-#[cfg(feature = "serve")]
-pub(crate) fn title(title: &str, version: &str) -> Vec<u8> {
-    let numbers = version
-        .split('.')
-        .map(|part| number::leading(part.as_bytes()).unwrap_or_default());
-    let writes_utf8 = numbers.ge([1, 21, 11]);
-    let byte = |character| u8::try_from(u32::from(character)).ok();
-    let one_byte_each: Option<Vec<u8>> = if writes_utf8 {
-        None
-    } else {
-        title.chars().map(byte).collect()
-    };
-    let mut bytes = one_byte_each.unwrap_or_else(|| title.as_bytes().to_vec());
-    bytes.retain(|&byte| byte != 0);
-    bytes
-}
-
 /// Divides a plugin's text into name and version. The version starts at the first word that begins
 /// with a digit, not counting the first word of the text; else it is the last word. Names of
 /// Velocity's plugins contain spaces.

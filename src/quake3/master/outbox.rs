@@ -8,7 +8,7 @@ use super::options::Options;
 use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, to_name};
 use crate::address::Prefix;
 use crate::bucket::{LeakyBucket, Rate};
-use crate::model::status::Occupancy;
+use crate::model::serving::Occupancy;
 use crate::quake3::wire::list::{Addresses, GetServers, MAX_PART, put_part};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};

@@ -8,7 +8,7 @@ use super::heartbeats::{HEARTBEATS, Heartbeat};
 use crate::address::{Prefix, network};
 use crate::error::AnnounceError;
 use crate::model::ServerStatus;
-use crate::model::status::Occupancy;
+use crate::model::serving::Occupancy;
 use crate::quake3::server::from_status::info_pairs;
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
