@@ -52,8 +52,10 @@ pub struct Game {
     pub numbers: &'static [(i32, &'static str)],
     /// Servers that list its servers.
     pub masters: &'static [MasterAddress],
-    /// The engine of its servers, in Quake 3's protocol.
+    /// The engine of its servers, in Quake 3's protocol, if other games run on it too.
     pub(crate) engine: Option<&'static Engine>,
+    /// The engines on which only this game runs.
+    pub(crate) own_engines: &'static [&'static Engine],
     /// Marks that only this game's answers have.
     pub(crate) marks: &'static [Mark],
     /// The ports of further servers on the same host.

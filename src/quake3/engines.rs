@@ -16,9 +16,6 @@ use crate::options::Detail;
 pub(crate) struct Engine {
     /// The keys, and the style of texts.
     pub(crate) row: Row,
-    /// The id of the engine's own game; `None` if others run on it too.
-    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
-    pub(crate) game: Option<&'static str>,
     /// The family of its replies.
     pub(crate) family: Family,
     /// The lengths at which a status has no space for another player line.
@@ -242,18 +239,6 @@ impl Engine {
         }
     }
 
-    /// The engine of a status whose form is unknown; `None` if no mark identifies it.
-    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
-    pub(crate) fn of_unknown_family(known: &Known<'_>) -> Option<&'static Self> {
-        first_fitting(Self::all(), known)
-    }
-
-    /// Every row except [`DEFAULT`].
-    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
-    pub(crate) fn all() -> impl Iterator<Item = &'static Self> {
-        ALL.iter().chain(SIBLINGS)
-    }
-
     /// The type of match with this number.
     pub(crate) fn match_of(&self, number: &[u8]) -> Option<&'static Match> {
         let number: u32 = crate::text::number::number(number)?;
@@ -387,7 +372,6 @@ pub(crate) const DEFAULT: Engine = Engine {
         own: entries(&[]),
         usual: USUAL,
     },
-    game: None,
     family: Family::Quake3,
     limits: UNKNOWN_LIMITS,
     names: Names::GameAndModification,
@@ -594,7 +578,6 @@ pub(crate) const KINGPIN: Engine = Engine {
         base: &["main"],
         ..QUAKE2.row
     },
-    game: Some("kloc"),
     ..QUAKE2
 };
 
@@ -608,7 +591,6 @@ pub(crate) const ALIEN_ARENA: Engine = Engine {
         style: Style::new(Charset::Quake, Colours::Caret),
         ..QUAKE2.row
     },
-    game: Some("alienarena"),
     limits: TextLimits {
         lengths: &[2784],
         piece: QUAKE3_LINE,
@@ -636,7 +618,6 @@ pub(crate) const QUETOO: Engine = Engine {
         ]),
         usual: &[],
     },
-    game: Some("quetoo"),
     family: Family::Quetoo,
     limits: TextLimits::NONE,
     names: Names::GameModule {
@@ -678,7 +659,6 @@ pub(crate) const FTE_QUAKE_WORLD: Engine = Engine {
         style: Style::new(Charset::Quake, Colours::Fte),
         ..QUAKE_WORLD.row
     },
-    game: Some("quake"),
     bot_prefix: Some("BOT:"),
     ..QUAKE_WORLD
 };
@@ -691,7 +671,6 @@ pub(crate) const QTV: Engine = Engine {
         signatures: &[all(&[begins("*version", "QTV")])],
         ..QUAKE_WORLD.row
     },
-    game: Some("qtv"),
     password_left_out: Replies::None,
     ..QUAKE_WORLD
 };
@@ -704,7 +683,6 @@ pub(crate) const QWFWD: Engine = Engine {
         signatures: &[all(&[begins("*version", "qwfwd")])],
         ..QUAKE_WORLD.row
     },
-    game: Some("qwfwd"),
     password_left_out: Replies::None,
     ..QUAKE_WORLD
 };
@@ -731,7 +709,6 @@ pub(crate) const QUAKE3: Engine = Engine {
         style: style(Colours::Caret),
         ..DEFAULT.row
     },
-    game: Some("q3a"),
     limits: TextLimits::NONE,
     matches: QUAKE3_MATCHES,
     stock: &["Quake3Arena", "baseq3", "missionpack", "baseoa"],
@@ -765,7 +742,6 @@ pub(crate) const UNNAMED_QUAKE3: Engine = Engine {
         style: style(Colours::Caret),
         ..QUAKE3.row
     },
-    game: None,
     limits: UNKNOWN_LIMITS,
     ..QUAKE3
 };
@@ -787,7 +763,6 @@ pub(crate) const IOQUAKE3: Engine = Engine {
         style: style(Colours::CaretAlphanumeric),
         ..QUAKE3.row
     },
-    game: None,
     ..QUAKE3
 };
 
@@ -803,7 +778,6 @@ pub(crate) const OPEN_ARENA: Engine = Engine {
         style: style(Colours::OpenArena),
         ..QUAKE3.row
     },
-    game: Some("openarena"),
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Tournament"),
@@ -843,7 +817,6 @@ pub(crate) const URBAN_TERROR: Engine = Engine {
         style: style(Colours::CaretDigit),
         ..DEFAULT.row
     },
-    game: Some("urbanterror"),
     limits: TextLimits::NONE,
     password_left_out: Replies::Info,
     matches: &[
@@ -900,7 +873,6 @@ pub(crate) const RTCW: Engine = Engine {
         style: style(Colours::Caret),
         ..DEFAULT.row
     },
-    game: Some("rtcw"),
     limits: TextLimits::NONE,
     matches: WOLFENSTEIN_MATCHES,
     ..DEFAULT
@@ -947,7 +919,6 @@ pub(crate) const ENEMY_TERRITORY: Engine = Engine {
         own: entries(&[key("omnibot_playing", Field::BotCount)]),
         ..DEFAULT.row
     },
-    game: Some("wet"),
     limits: TextLimits::NONE,
     names: Names::GameModule {
         game: "et",
@@ -979,7 +950,6 @@ pub(crate) const ET_LEGACY: Engine = Engine {
         style: style(Colours::EtLegacy),
         ..ENEMY_TERRITORY.row
     },
-    game: Some("etlegacy"),
     ..ENEMY_TERRITORY
 };
 
@@ -1001,7 +971,6 @@ pub(crate) const SMOKIN_GUNS: Engine = Engine {
         ]),
         ..DEFAULT.row
     },
-    game: Some("smokinguns"),
     limits: TextLimits::NONE,
     matches: &[
         free_for_all(0, "Free For All"),
@@ -1035,7 +1004,6 @@ pub(crate) const WORLD_OF_PADMAN: Engine = Engine {
         ]),
         ..DEFAULT.row
     },
-    game: Some("wop"),
     limits: TextLimits::NONE,
     matches: &[
         solo_match(0, "Free For All"),
@@ -1070,7 +1038,6 @@ pub(crate) const SPEARMINT: Engine = Engine {
         ]),
         ..DEFAULT.row
     },
-    game: Some("spearmint"),
     limits: TextLimits::NONE,
     ..DEFAULT
 };
@@ -1094,7 +1061,6 @@ pub(crate) const JEDI_OUTCAST: Engine = Engine {
         style: style(Colours::CaretBasic),
         ..DEFAULT.row
     },
-    game: Some("swjk2jo"),
     limits: TextLimits::NONE,
     names: JEDI_NAMES,
     matches: &[
@@ -1146,7 +1112,6 @@ pub(crate) const JEDI_ACADEMY: Engine = Engine {
         ]),
         ..DEFAULT.row
     },
-    game: Some("swjkja"),
     limits: TextLimits::NONE,
     names: JEDI_NAMES,
     matches: &[
@@ -1178,7 +1143,6 @@ pub(crate) const SOLDIER_OF_FORTUNE_2: Engine = Engine {
         style: style(Colours::Caret),
         ..DEFAULT.row
     },
-    game: Some("sof2"),
     limits: TextLimits::NONE,
     spectators: SpectatorMark::Team(3),
     ..DEFAULT
@@ -1202,7 +1166,6 @@ pub(crate) const ELITE_FORCE: Engine = Engine {
         style: style(Colours::CaretAlphanumeric),
         ..DEFAULT.row
     },
-    game: Some("stvef"),
     limits: TextLimits::NONE,
     matches: &[
         free_for_all(0, "Free For All"),
@@ -1259,7 +1222,6 @@ pub(crate) const COD1: Engine = Engine {
         ]),
         ..DEFAULT.row
     },
-    game: Some("cod"),
     limits: TextLimits::NONE,
     names: Names::GameAndFolder,
     ..DEFAULT
@@ -1276,7 +1238,6 @@ pub(crate) const UNITED_OFFENSIVE: Engine = Engine {
         ],
         ..COD1.row
     },
-    game: Some("coduo"),
     ..COD1
 };
 
@@ -1288,7 +1249,6 @@ pub(crate) const WORLD_AT_WAR: Engine = Engine {
         signatures: &[all(&[begins("gamename", "Call of Duty: World at War")])],
         ..COD1.row
     },
-    game: Some("codwaw"),
     ..COD1
 };
 
@@ -1306,7 +1266,6 @@ pub(crate) const COD2: Engine = Engine {
         style: style(Colours::CallOfDuty2),
         ..COD1.row
     },
-    game: Some("cod2"),
     clients: Clients::LeftOutAtZero(&[
         Key::new("protocol"),
         Key::new("sv_maxclients"),
@@ -1324,7 +1283,6 @@ pub(crate) const COD4: Engine = Engine {
         signatures: &[all(&[is("gamename", "Call of Duty 4")])],
         ..COD1.row
     },
-    game: Some("cod4mw"),
     ..COD1
 };
 
@@ -1339,7 +1297,6 @@ pub(crate) const COD4X: Engine = Engine {
         ],
         ..COD1.row
     },
-    game: Some("cod4mw"),
     password_left_out: Replies::Status,
     ..COD1
 };
@@ -1352,7 +1309,6 @@ pub(crate) const COD_UNNAMED: Engine = Engine {
         signatures: &[all(&[has("hw")])],
         ..COD1.row
     },
-    game: None,
     clients: Clients::LeftOutAtZero(&[
         Key::new("protocol"),
         Key::new("sv_maxclients"),
@@ -1371,7 +1327,6 @@ pub(crate) const IW4X: Engine = Engine {
         style: style(Colours::ModernWarfare2),
         ..DEFAULT.row
     },
-    game: Some("codmw2"),
     limits: TextLimits::NONE,
     clients: Clients::People,
     info_slots: InfoSlots::All,
@@ -1389,7 +1344,6 @@ pub(crate) const IW5: Engine = Engine {
         ],
         ..DEFAULT.row
     },
-    game: Some("iw5"),
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
     ..DEFAULT
@@ -1405,7 +1359,6 @@ pub(crate) const IW6X: Engine = Engine {
         style: style(Colours::Ghosts),
         ..DEFAULT.row
     },
-    game: Some("iw6x"),
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
     ..DEFAULT
@@ -1420,7 +1373,6 @@ pub(crate) const S1X: Engine = Engine {
         style: style(Colours::AdvancedWarfare),
         ..IW6X.row
     },
-    game: Some("s1x"),
     ..IW6X
 };
 
@@ -1433,7 +1385,6 @@ pub(crate) const H1: Engine = Engine {
         style: style(Colours::AdvancedWarfare),
         ..IW6X.row
     },
-    game: Some("h1"),
     ..IW6X
 };
 
@@ -1445,7 +1396,6 @@ pub(crate) const BOIII: Engine = Engine {
         signatures: &[all(&[is("gamename", "T7")])],
         ..IW6X.row
     },
-    game: Some("t7x"),
     ..IW6X
 };
 
@@ -1458,7 +1408,6 @@ pub(crate) const IW7: Engine = Engine {
         style: style(Colours::InfiniteWarfare),
         ..IW6X.row
     },
-    game: Some("iw7mod"),
     ..IW6X
 };
 
@@ -1475,7 +1424,6 @@ pub(crate) const TREMULOUS: Engine = Engine {
         style: style(Colours::CaretAlphanumeric),
         ..DEFAULT.row
     },
-    game: Some("tremulous"),
     limits: TextLimits::NONE,
     spectators: SpectatorMark::Team(0),
     ..DEFAULT
@@ -1511,7 +1459,6 @@ pub(crate) const DAEMON: Engine = Engine {
         own: entries(&[key("daemonver", Field::Version), key("b", BOT_SLOTS)]),
         ..DEFAULT.row
     },
-    game: Some("unvanquished"),
     limits: TextLimits::NONE,
     clients: Clients::People,
     spectators: SpectatorMark::Team(0),
@@ -1557,7 +1504,6 @@ pub(crate) const FTE: Engine = Engine {
         ]),
         ..DEFAULT.row
     },
-    game: Some("fteqw"),
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
     password_left_out: Replies::All,
@@ -1580,7 +1526,6 @@ pub(crate) const WARSOW: Engine = Engine {
         own: entries(&[key("g_match_time", MATCH_TIME)]),
         ..DEFAULT.row
     },
-    game: Some("warsow"),
     limits: TextLimits::NONE,
     info_slots: InfoSlots::All,
     bots_left_out_if_none: Replies::All,
@@ -1597,7 +1542,6 @@ pub(crate) const WARFORK: Engine = Engine {
         signatures: &[all(&[is("gamename", "Warfork")])],
         ..WARSOW.row
     },
-    game: Some("warfork"),
     ..WARSOW
 };
 
@@ -1611,7 +1555,6 @@ pub(crate) const QFUSION: Engine = Engine {
         ],
         ..WARSOW.row
     },
-    game: None,
     ..WARSOW
 };
 
