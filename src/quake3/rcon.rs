@@ -38,9 +38,7 @@ use super::engines;
 use super::refusal::Refusal;
 use super::wire::line;
 use super::wire::reply::Reply;
-use super::wire::request::{Command, RconRequest, Request};
-#[cfg(feature = "secure-rcon")]
-use super::wire::request::{MAC, SecureRconRequest};
+use super::wire::request::{Command, MAC, RconRequest, Request, SecureRconRequest};
 use crate::error::{EncodeError, ErrorKind, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Colours, Style, Text, TextRef};
@@ -120,10 +118,6 @@ enum State {
 
 /// The bytes that a signed command begins with.
 #[derive(Debug, Clone)]
-#[cfg_attr(
-    not(feature = "secure-rcon"),
-    allow(dead_code, reason = "only signed commands read it")
-)]
 struct Nonce {
     text: Vec<u8>,
     /// Whether it is the time, and not a challenge.
@@ -264,17 +258,18 @@ impl RconQuery {
 
     /// Writes the command, signed with the nonce if there is one.
     fn put_command(&self, nonce: Option<&Nonce>, out: &mut Vec<u8>) {
-        let (password, command) = (&self.password.0[..], &self.command[..]);
-        #[cfg(feature = "secure-rcon")]
+        let command = &self.command[..];
         if let Some(nonce) = nonce {
-            let signed = [&nonce.text, &b" "[..], command].concat();
-            let request = SecureRconRequest::sign(nonce.is_time, &self.password, &signed);
+            let signed = &[&nonce.text, &b" "[..], command].concat();
+            let request = SecureRconRequest {
+                timed: nonce.is_time,
+                mac: hmac_md4(&self.password, signed),
+                signed,
+            };
             return Request::new(Command::SecureRcon(request)).put(out);
         }
-        #[cfg(not(feature = "secure-rcon"))]
-        let _ = nonce;
         let rcon = Command::Rcon(RconRequest {
-            password,
+            password: &self.password.0,
             command,
             quoted: self.mode == RconMode::Quoted,
         });
@@ -654,6 +649,12 @@ impl<'a> SecureRconRequest<'a> {
         !password.key().is_empty()
             && Password::new(hmac_md4(password, self.signed)).matches(&self.mac)
     }
+}
+
+/// Without this feature, no mode signs a command.
+#[cfg(not(feature = "secure-rcon"))]
+const fn hmac_md4(_password: &Password, _signed: &[u8]) -> [u8; MAC] {
+    [0; MAC]
 }
 
 #[cfg(feature = "secure-rcon")]
