@@ -45,9 +45,9 @@ const TRAILER: usize = 22;
 /// - a rule that it would read as an end mark (`final`, `queryid`, `statusresponse`, `eof`);
 /// - a rule too long for a datagram.
 ///
-/// A reply has at most 32 datagrams, because qstat joins no more. If they are too few, rules are
-/// left out first, from the last one on, then players. Such a reply has no `final`, so that no
-/// client counts it as complete. The clients node-gamedig and rust-gamedig then report a failure.
+/// A reply has at most 32 datagrams, because qstat joins no more. If they are too few, the rules are
+/// left out, and then the last players. Such a reply has no `final`, so that no client counts it as
+/// complete. The clients node-gamedig and rust-gamedig then report a failure.
 /// qstat, GameQ and this crate return the part that has arrived; this crate marks it as incomplete.
 ///
 /// ```
@@ -75,11 +75,12 @@ pub fn respond(
     service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    if Asked::by(request, service) == Asked::Nothing {
+    let commands = commands_to_answer(request, service);
+    if commands.is_empty() {
         return Vec::new();
     }
     let sections = Sections::new(status);
-    let datagrams = encode(request, status, service, &sections);
+    let datagrams = encode(&commands, status, service, &sections);
     let reply = EncodedReply::encoded(datagrams, reply_number(requester));
     reply.map(EncodedReply::into_datagrams).unwrap_or_default()
 }
@@ -87,7 +88,7 @@ pub fn respond(
 /// The replies of one status.
 #[derive(Debug, Clone)]
 pub(crate) struct Replies {
-    stored: Stored<FixedCommands>,
+    stored: Stored<&'static [Command<'static>]>,
     /// The parts of all other replies.
     sections: Sections,
 }
@@ -95,13 +96,9 @@ pub(crate) struct Replies {
 impl Replies {
     pub(crate) fn new(status: &ServerStatus, service: &Service) -> Self {
         let sections = Sections::new(status);
-        let encode = |commands: &&[Command<'_>]| {
-            let request = Request::new(commands);
-            let datagrams = encode(&request, status, service, &sections);
-            (fixed_commands(commands), datagrams)
-        };
+        let encode = |commands| (commands, encode(commands, status, service, &sections));
         Self {
-            stored: STORED.iter().map(encode).collect(),
+            stored: STORED.into_iter().map(encode).collect(),
             sections,
         }
     }
@@ -115,17 +112,19 @@ impl Replies {
         service: &Service,
         requester: &Requester,
     ) -> Option<EncodedReply> {
-        let number = reply_number(requester);
-        let stored = match Asked::by(request, service) {
-            Asked::Nothing => return None,
-            Asked::Fixed(commands) => self.stored.get(commands),
-            Asked::Other => None,
-        };
-        if let Some(datagrams) = stored {
-            return EncodedReply::stored(datagrams, number);
+        let commands = commands_to_answer(request, service);
+        if commands.is_empty() {
+            return None;
         }
-        let datagrams = encode(request, status, service, &self.sections);
-        EncodedReply::encoded(datagrams, number)
+        let number = reply_number(requester);
+        let stored: &Stored<&[Command<'_>]> = &self.stored;
+        match stored.get(&commands) {
+            Some(datagrams) => EncodedReply::stored(datagrams, number),
+            None => {
+                let datagrams = encode(&commands, status, service, &self.sections);
+                EncodedReply::encoded(datagrams, number)
+            }
+        }
     }
 }
 
@@ -157,123 +156,26 @@ fn reply_number(requester: &Requester) -> Echo {
     Echo::new(|out| number::put(number.cast_signed(), out))
 }
 
-/// Commands whose answer is the same in every request, in the order of the request.
-type FixedCommands = [Option<Fixed>; MAX_FIXED];
-
-/// A command whose answer is the same in every request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fixed {
-    Basic,
-    Info,
-    Rules,
-    Players,
-    Status,
-    Packets,
-    Teams,
-}
-
-/// The maximum number of different commands whose answer is [`Fixed`].
-const MAX_FIXED: usize = 7;
-
-impl Fixed {
-    /// `None` if the command has a value.
-    const fn of(command: Command<'_>) -> Option<Self> {
-        match command {
-            Command::Basic => Some(Self::Basic),
-            Command::Info => Some(Self::Info),
-            Command::Rules => Some(Self::Rules),
-            Command::Players => Some(Self::Players),
-            Command::Status => Some(Self::Status),
-            Command::Packets => Some(Self::Packets),
-            Command::Teams => Some(Self::Teams),
-            _ => None,
-        }
-    }
-}
-
-fn fixed_commands(commands: &[Command<'_>]) -> FixedCommands {
-    let mut fixed = [None; MAX_FIXED];
-    for (slot, command) in fixed.iter_mut().zip(commands) {
-        *slot = Fixed::of(*command);
-    }
-    fixed
-}
-
-/// What a request asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    /// No command gets a reply.
-    Nothing,
-    /// Only commands whose answer is the same in every request.
-    Fixed(FixedCommands),
-    /// Also commands with a value.
-    Other,
-}
-
-impl Asked {
-    fn by(request: &Request<'_>, service: &Service) -> Self {
-        let mut fixed = [None; MAX_FIXED];
-        let mut free = fixed.iter_mut();
-        for command in commands_to_answer(request, service) {
-            match (free.next(), Fixed::of(command)) {
-                (Some(slot), Some(command)) => *slot = Some(command),
-                _ => return Self::Other,
-            }
-        }
-        if fixed == [None; MAX_FIXED] {
-            Self::Nothing
-        } else {
-            Self::Fixed(fixed)
-        }
-    }
-}
-
 /// The commands to answer, in the order of the request.
 ///
 /// Each command and each property is answered once. Otherwise one request would cause 31 full
 /// replies. GameSpy's own code also answers a command once, because it searches the request for
 /// each command (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The Unreal engine answers repeated
 /// ones too (IpServer's UdpServerQuery).
-fn commands_to_answer<'a>(
-    request: &Request<'a>,
-    service: &Service,
-) -> impl Iterator<Item = Command<'a>> {
-    let mut seen = SeenCommands::default();
-    request.commands().filter_map(move |command| {
-        let command = Command::known(command.name(), command.value())?;
-        let is_new = seen.insert(command);
-        (is_new && is_answered(command, service)).then_some(command)
-    })
-}
-
-/// The commands of a request so far.
-#[derive(Default)]
-struct SeenCommands<'a> {
-    fixed: [Option<Fixed>; MAX_FIXED],
-    with_value: Vec<Command<'a>>,
-}
-
-impl<'a> SeenCommands<'a> {
-    /// Adds a command. Returns whether it is new; each property counts as a command of its own.
-    fn insert(&mut self, command: Command<'a>) -> bool {
-        let Some(fixed) = Fixed::of(command) else {
-            let is_same = |seen: &Command<'_>| {
-                seen.name() == command.name() && (!is_property(seen) || *seen == command)
-            };
-            let is_new = !self.with_value.iter().any(is_same);
-            if is_new {
-                self.with_value.push(command);
-            }
-            return is_new;
+fn commands_to_answer<'a>(request: &Request<'a>, service: &Service) -> Vec<Command<'a>> {
+    let mut commands = Vec::new();
+    for command in request.commands() {
+        let Some(command) = Command::known(command.name(), command.value()) else {
+            continue;
         };
-        if self.fixed.contains(&Some(fixed)) {
-            return false;
+        let is_same = |seen: &Command<'_>| {
+            seen.name() == command.name() && (!is_property(seen) || *seen == command)
+        };
+        if is_answered(command, service) && !commands.iter().any(is_same) {
+            commands.push(command);
         }
-        if let Some(free) = self.fixed.iter_mut().find(|slot| slot.is_none()) {
-            *free = Some(fixed);
-        }
-        true
     }
+    commands
 }
 
 /// Whether the value of a command names a property.
@@ -315,29 +217,30 @@ struct Part<'a> {
     /// pairs.
     texts: Cow<'a, Datagrams>,
     /// Whether these are rules. They are one text if a datagram holds all of them, else one text
-    /// each, and they are the first to be left out.
+    /// each. They are left out if a reply is too long.
     is_rules: bool,
     /// Whether a new datagram begins after it.
     ends_datagram: bool,
 }
 
-/// Encodes the reply to a request.
+/// Encodes the reply to these commands.
 fn encode(
-    request: &Request<'_>,
+    commands: &[Command<'_>],
     status: &ServerStatus,
     service: &Service,
     sections: &Sections,
 ) -> Datagrams {
-    let names_versions =
-        |command| matches!(command, Command::Basic | Command::Status | Command::Packets);
-    let has_versions = commands_to_answer(request, service).any(names_versions);
+    let names_versions = |command: &Command<'_>| {
+        matches!(command, Command::Basic | Command::Status | Command::Packets)
+    };
+    let has_versions = commands.iter().any(names_versions);
     let mut parts = Vec::new();
-    for command in commands_to_answer(request, service) {
-        let commands = match command {
+    for &command in commands {
+        let sections_of_command = match command {
             Command::Status | Command::Packets => &SECTIONS[..],
             _ => &[command],
         };
-        for &section in commands {
+        for &section in sections_of_command {
             let texts = match section {
                 Command::Basic => Cow::Borrowed(&sections.basic),
                 // A reply contains the versions only once.
@@ -386,23 +289,17 @@ fn answer_with_value(command: Command<'_>, status: &ServerStatus, service: &Serv
 /// Writes the datagrams of a reply. The number in `queryid` is the patch: the bytes specific to one
 /// request.
 ///
-/// If the datagrams are too few, rules are left out from the last one on, then the parts after the
-/// rules. A reply that was cut has no end mark, so that no client counts it as complete.
+/// If the datagrams are too few, the rules are left out, then the end of the reply. A reply that was
+/// cut has no end mark, so that no client counts it as complete.
 ///
 /// A rule too long for any datagram is left out, and the reply keeps its end mark: one long text
 /// must not make the server look broken. GameSpy's own servers lose such a pair too, and the rest
 /// of its section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
 fn pack(parts: &[Part<'_>], max_datagram: usize) -> Datagrams {
     let limit = max_datagram.saturating_sub(TRAILER);
-    let mut packed = Packed::new(parts, limit, None);
+    let mut packed = Packed::new(parts.iter(), limit);
     if packed.datagrams.len() > MAX_FRAGMENTS {
-        // The other texts come first: rules get the datagrams that are left. One of these stays
-        // free, because rules can push a text from the last datagram into a further one.
-        let without_rules = Packed::new(parts, limit, Some(0)).datagrams.len();
-        let for_rules = MAX_FRAGMENTS
-            .saturating_sub(without_rules)
-            .saturating_sub(1);
-        packed = Packed::new(parts, limit, Some(for_rules));
+        packed = Packed::new(parts.iter().filter(|part| !part.is_rules), limit);
         packed.is_cut = true;
     }
     let mut datagrams = Datagrams::default();
@@ -430,24 +327,17 @@ struct Packed {
     limit: usize,
     /// The bytes that still fit into the current datagram.
     bytes_left: usize,
-    /// How many datagrams rules may still begin; `None` for any number.
-    rule_datagrams_left: Option<usize>,
     /// Whether anything except rules was too long for a datagram.
     is_cut: bool,
 }
 
-/// No datagram is left for further rules.
-struct NoDatagramLeft;
-
 impl Packed {
-    /// Packs the texts of these parts. `for_rules`: how many datagrams rules may begin.
-    fn new(parts: &[Part<'_>], limit: usize, for_rules: Option<usize>) -> Self {
-        let datagrams = Datagrams::default();
+    /// Packs the texts of these parts.
+    fn new<'a>(parts: impl Iterator<Item = &'a Part<'a>>, limit: usize) -> Self {
         let mut packed = Self {
-            datagrams,
+            datagrams: Datagrams::default(),
             limit,
             bytes_left: limit,
-            rule_datagrams_left: for_rules,
             is_cut: false,
         };
         packed.datagrams.begin();
@@ -462,52 +352,34 @@ impl Packed {
 
     fn push(&mut self, part: &Part<'_>) {
         let all = &part.texts.bytes[..];
-        let is_one_text =
-            part.is_rules && self.rule_datagrams_left.is_none() && all.len() <= self.limit;
-        if is_one_text {
+        if part.is_rules && all.len() <= self.limit {
             self.append(all);
             return;
         }
         for text in part.texts.iter() {
-            if self.push_text(text, part.is_rules).is_err() {
-                return;
-            }
+            self.push_text(text, part.is_rules);
         }
     }
 
-    /// Adds a text in one piece, or pair by pair if it is too long for a datagram.
-    fn push_text(&mut self, text: &[u8], is_rule: bool) -> Result<(), NoDatagramLeft> {
+    /// Adds a text in one piece, or pair by pair if it is too long for a datagram. A pair that is
+    /// too long for a datagram is left out.
+    fn push_text(&mut self, text: &[u8], is_rule: bool) {
         if text.len() <= self.limit {
-            return self.push_piece(text, is_rule);
+            self.append(text);
+            return;
         }
         let mut rest = text;
         while !rest.is_empty() {
             let next_pair = memchr::memchr_iter(b'\\', rest).nth(2);
             let length = next_pair.unwrap_or(rest.len());
-            let Some((pair, after)) = rest.split_at_checked(length) else {
-                break;
-            };
+            let (pair, after) = rest.split_at_checked(length).unwrap_or_default();
             rest = after;
-            self.push_piece(pair, is_rule)?;
+            if pair.len() <= self.limit {
+                self.append(pair);
+            } else {
+                self.is_cut |= !is_rule;
+            }
         }
-        Ok(())
-    }
-
-    /// Adds a piece that is never cut. One that is too long for a datagram is left out.
-    fn push_piece(&mut self, piece: &[u8], is_rule: bool) -> Result<(), NoDatagramLeft> {
-        if piece.len() > self.limit {
-            self.is_cut |= !is_rule;
-            return Ok(());
-        }
-        let begins_datagram = piece.len() > self.bytes_left;
-        if begins_datagram
-            && is_rule
-            && let Some(left) = &mut self.rule_datagrams_left
-        {
-            *left = left.checked_sub(1).ok_or(NoDatagramLeft)?;
-        }
-        self.append(piece);
-        Ok(())
     }
 
     /// Appends a piece to the current datagram, or to a new one if it does not fit.
