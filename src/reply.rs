@@ -62,8 +62,8 @@ impl Requester {
 
 /// The maximum number of datagrams of one reply.
 const MAX_DATAGRAMS: usize = 128;
-/// Longest [`Echo`], in bytes: the longest challenge of Quake 3 that is quoted.
-const MAX_ECHO: usize = 128;
+/// Longest [`Echo`], in bytes: the longest challenge of Quake 3 that is quoted, with its key.
+const MAX_ECHO: usize = 139;
 
 /// The datagrams of a reply, each with a gap for its [`Echo`]; or texts of which several replies are
 /// made.
@@ -145,7 +145,7 @@ impl Echo {
         bytes: [0; MAX_ECHO],
     };
 
-    /// The bytes that `write` writes, at most 128.
+    /// The bytes that `write` writes, at most 139.
     pub(crate) fn new(write: impl FnOnce(&mut &mut [u8])) -> Self {
         let mut echo = Self::NONE;
         let mut unused = echo.bytes.as_mut_slice();
@@ -164,7 +164,7 @@ impl Echo {
 pub(crate) struct EncodedReply {
     datagrams: Arc<Datagrams>,
     echo: Echo,
-    /// Whether the datagrams were encoded for this reply.
+    /// Whether the datagrams were encoded for this reply, at a cost that counts.
     pub(crate) is_new: bool,
 }
 
@@ -192,6 +192,22 @@ impl EncodedReply {
             echo,
             is_new: true,
         })
+    }
+
+    /// A short datagram, which is written for one request at no cost.
+    pub(crate) fn short(bytes: Vec<u8>) -> Self {
+        let start = Start {
+            datagram: 0,
+            gap: 0,
+        };
+        Self {
+            datagrams: Arc::new(Datagrams {
+                bytes,
+                starts: vec![start],
+            }),
+            echo: Echo::NONE,
+            is_new: false,
+        }
     }
 
     /// The datagrams.

@@ -62,14 +62,16 @@ impl<'a> RequiredKeys<'a> {
         match format {
             Format::Minecraft => required.put_minecraft(),
             Format::UnrealTournament3 => required.put_unreal_tournament_3(),
-            Format::GameSpy2 => required.put_gamespy_2(),
-            _ => required.put_gamespy_4(),
+            // Games of GameSpy v2 have the same keys but one (captures of Halo and others in
+            // github.com/Austinb/GameQ, tests/Protocols/Providers).
+            Format::GameSpy2 => required.put_gamespy("punkbuster"),
+            _ => required.put_gamespy("anticheat"),
         }
         required
     }
 
     /// The standard keys of GameSpy's own code (QR2 SDK, qr2regkeys.c).
-    fn put_gamespy_4(&mut self) {
+    fn put_gamespy(&mut self, anti_cheat: &'static str) {
         let status = self.status;
         self.text_or("hostname", &status.name, "");
         self.text("gamename", &status.game);
@@ -83,28 +85,8 @@ impl<'a> RequiredKeys<'a> {
         self.flag("password", status.password);
         self.number("hostport", status.game_port);
         self.flag("dedicated", status.dedicated);
-        self.flag("anticheat", status.anti_cheat);
+        self.flag(anti_cheat, status.anti_cheat);
         self.number("fraglimit", status.score_limit);
-    }
-
-    /// The keys of Halo and other games of GameSpy v2 (captures in github.com/Austinb/GameQ,
-    /// tests/Protocols/Providers).
-    fn put_gamespy_2(&mut self) {
-        let status = self.status;
-        self.text_or("hostname", &status.name, "");
-        self.text("gamename", &status.game);
-        self.text("gamever", &status.version);
-        self.number("hostport", status.game_port);
-        self.number_or("maxplayers", status.max_players, "0");
-        self.flag("password", status.password);
-        self.text("mapname", &status.map);
-        self.flag("dedicated", status.dedicated);
-        self.rule_or("gamemode", "openplaying");
-        self.number_or("numplayers", status.online(), "0");
-        self.text("gametype", &status.game_type);
-        self.text("modname", &status.mod_name);
-        self.number("fraglimit", status.score_limit);
-        self.flag("punkbuster", status.anti_cheat);
     }
 
     /// The keys of Unreal Tournament 3, see [`ut3`]. The game has a list of settings under

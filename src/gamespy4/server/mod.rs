@@ -15,7 +15,7 @@ use bytes::{BufMut, Bytes};
 
 use self::from_status::{MAX_VALUE, basic, content};
 use self::selection::{KeyList, Keys};
-use self::writer::{Content, Portion, put_head};
+use self::writer::{Content, Portion};
 use super::wire::request::{CHALLENGE, Command, Request, RequestId, Selection};
 use super::wire::response::{MAX_DATAGRAM, MAX_DATAGRAMS};
 use crate::error::ParseError;
@@ -54,7 +54,7 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// | format | keys |
 /// |---|---|
 /// | [`Format::GameSpy4`] | `hostname`, `gamename`, `gamever`, `mapname`, `gametype`, `modname`, `numplayers`, `maxplayers`, `gamemode`, `password`, `hostport`, `dedicated`, `anticheat`, `fraglimit` |
-/// | [`Format::GameSpy2`] | the same in another order, with `punkbuster` for `anticheat` |
+/// | [`Format::GameSpy2`] | the same, with `punkbuster` for `anticheat` |
 /// | [`Format::UnrealTournament3`] | its settings and properties, see [`ut3`](super::ut3) |
 /// | [`Format::Minecraft`] | `hostname`, `gametype`, `game_id`, `version`, `plugins`, `map`, `numplayers`, `maxplayers`, `hostport`, `hostip` |
 ///
@@ -105,11 +105,13 @@ pub fn respond(
     service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    let Some(kind) = ReplyKind::of(request, service.format, requester) else {
-        return Vec::new();
+    let reply = match Asked::by(request, service.format, requester) {
+        Some(Asked::Challenge) => Some(challenge(request.id, requester)),
+        Some(Asked::Data(kind)) => {
+            EncodedReply::encoded(kind.encode(status, service), echo(request.id))
+        }
+        None => None,
     };
-    let datagrams = kind.encode(status, service);
-    let reply = EncodedReply::encoded(datagrams, kind.echo(request.id, requester));
     reply.map(EncodedReply::into_datagrams).unwrap_or_default()
 }
 
@@ -121,11 +123,15 @@ pub(crate) fn parse(datagram: &[u8], format: Format) -> Result<Request<'_>, Pars
     }
 }
 
-/// The kind of a reply. Replies of the same kind differ in the id of the request, and in the token
-/// of a challenge.
+/// The reply that a request gets.
+enum Asked<'a> {
+    Challenge,
+    Data(ReplyKind<'a>),
+}
+
+/// The kind of a reply with data. Replies of the same kind differ in the id of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReplyKind<'a> {
-    Challenge,
     /// Minecraft's short reply.
     Basic,
     Full,
@@ -141,11 +147,11 @@ const ALL_LISTS: ReplyKind<'static> = ReplyKind::Lists(Keys {
     split: false,
 });
 
-impl<'a> ReplyKind<'a> {
-    /// The kind of the reply to a request, if it gets one.
-    fn of(request: &Request<'a>, format: Format, requester: &Requester) -> Option<Self> {
+impl<'a> Asked<'a> {
+    fn by(request: &Request<'a>, format: Format, requester: &Requester) -> Option<Self> {
         match request.command {
-            Command::Challenge => (format != Format::GameSpy2).then_some(Self::Challenge),
+            Command::Challenge if format == Format::GameSpy2 => None,
+            Command::Challenge => Some(Self::Challenge),
             Command::Data {
                 challenge,
                 selection,
@@ -153,11 +159,13 @@ impl<'a> ReplyKind<'a> {
                 if !may_have_data(challenge, format, requester) {
                     return None;
                 }
-                Self::of_selection(selection, format)
+                ReplyKind::of_selection(selection, format).map(Self::Data)
             }
         }
     }
+}
 
+impl<'a> ReplyKind<'a> {
     fn of_selection(selection: Selection<'a>, format: Format) -> Option<Self> {
         if format == Format::Minecraft {
             let is_full = selection.0.len() == FULL;
@@ -174,7 +182,6 @@ impl<'a> ReplyKind<'a> {
     /// Encodes the reply.
     fn encode(self, status: &ServerStatus, service: &Service) -> Datagrams {
         match self {
-            Self::Challenge => challenge(),
             Self::Basic => basic(status),
             Self::Full => full(status, service),
             Self::Lists(keys) => {
@@ -183,26 +190,22 @@ impl<'a> ReplyKind<'a> {
             }
         }
     }
-
-    /// The id of the request. A challenge has the token after it.
-    fn echo(self, id: RequestId, requester: &Requester) -> Echo {
-        Echo::new(|out| {
-            out.put_slice(&id.0);
-            if self == Self::Challenge {
-                let tokens = requester.tokens;
-                let number = tokens.issue(requester.now, requester.address, PURPOSE);
-                number::put(token(number), out);
-            }
-        })
-    }
 }
 
-/// The reply to a request for a challenge: the id and the token are its echo.
-fn challenge() -> Datagrams {
-    let mut datagrams = Datagrams::default();
-    put_head(CHALLENGE, &mut datagrams);
-    datagrams.bytes.push(0);
-    datagrams
+/// The id of the request.
+fn echo(id: RequestId) -> Echo {
+    Echo::new(|out| out.put_slice(&id.0))
+}
+
+/// The reply to a request for a challenge.
+fn challenge(id: RequestId, requester: &Requester) -> EncodedReply {
+    let tokens = requester.tokens;
+    let number = tokens.issue(requester.now, requester.address, PURPOSE);
+    let mut bytes = vec![CHALLENGE];
+    bytes.extend_from_slice(&id.0);
+    number::put(token(number), &mut bytes);
+    bytes.push(0);
+    EncodedReply::short(bytes)
 }
 
 /// Whether a client may have data: it quotes a valid token, or the format has none.
@@ -226,9 +229,9 @@ pub(crate) struct Replies {
 impl Replies {
     pub(crate) fn new(status: &ServerStatus, service: &Service) -> Self {
         let kinds: &[ReplyKind<'_>] = match service.format {
-            Format::Minecraft => &[ReplyKind::Challenge, ReplyKind::Basic, ReplyKind::Full],
+            Format::Minecraft => &[ReplyKind::Basic, ReplyKind::Full],
             Format::GameSpy2 => &[ALL_LISTS],
-            _ => &[ReplyKind::Challenge, ReplyKind::Full, ALL_LISTS],
+            _ => &[ReplyKind::Full, ALL_LISTS],
         };
         let encode = |kind: &ReplyKind<'static>| (*kind, kind.encode(status, service));
         Self {
@@ -244,8 +247,11 @@ impl Replies {
         service: &Service,
         requester: &Requester,
     ) -> Option<EncodedReply> {
-        let kind = ReplyKind::of(request, service.format, requester)?;
-        let echo = kind.echo(request.id, requester);
+        let kind = match Asked::by(request, service.format, requester)? {
+            Asked::Challenge => return Some(challenge(request.id, requester)),
+            Asked::Data(kind) => kind,
+        };
+        let echo = echo(request.id);
         let stored: &Stored<ReplyKind<'a>> = &self.stored;
         match (stored.get(kind), kind) {
             (Some(datagrams), _) => EncodedReply::stored(datagrams, echo),
@@ -267,16 +273,14 @@ fn full(status: &ServerStatus, service: &Service) -> Datagrams {
         Format::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
         _ => service.max_reply,
     };
-    let with_longer_values = LONGER_VALUES.into_iter().find_map(|max_value| {
+    for max_value in VALUE_LENGTHS {
         let content = content(status, format, max_value);
-        largest_fitting(&content, max_bytes)
-    });
-    let reply = with_longer_values.or_else(|| {
-        let shortest = content(status, format, MIN_VALUE_LENGTH);
-        largest_fitting(&shortest, max_bytes)
-            .or_else(|| largest_without_lists(&shortest, max_bytes))
-    });
-    reply.unwrap_or_default()
+        if let Some(reply) = largest_fitting(&content, max_bytes) {
+            return reply;
+        }
+    }
+    let shortest = content(status, format, MIN_VALUE_LENGTH);
+    largest_without_lists(&shortest, max_bytes).unwrap_or_default()
 }
 
 /// The reply with as many of the first keys as fit, without lists.
@@ -289,7 +293,7 @@ fn largest_without_lists(content: &Content, max_bytes: usize) -> Option<Datagram
 /// Content whose required keys fit into one datagram, if shorter values achieve that.
 fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Content {
     let room = service.max_reply.min(MAX_DATAGRAM);
-    for max_value in LONGER_VALUES {
+    for max_value in VALUE_LENGTHS {
         let content = content(status, service.format, max_value);
         if content.required_length() < room {
             return content;
@@ -299,8 +303,8 @@ fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Content
 }
 
 /// The maximum lengths of the values of required keys, in bytes, in the order in which they are
-/// tried before [`MIN_VALUE_LENGTH`].
-const LONGER_VALUES: [usize; 5] = [MAX_VALUE, 600, 300, 150, 75];
+/// tried.
+const VALUE_LENGTHS: [usize; 6] = [MAX_VALUE, 600, 300, 150, 75, MIN_VALUE_LENGTH];
 /// No number is longer.
 const MIN_VALUE_LENGTH: usize = 32;
 

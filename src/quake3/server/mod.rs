@@ -28,6 +28,8 @@ pub(crate) use self::sibling_status::quake2_heartbeat;
 
 /// Longest pair of `clients`, in bytes.
 const MAX_CLIENTS: usize = br"\clients\4294967295".len();
+/// The key of the client's challenge.
+const CHALLENGE: &[u8] = br"\challenge\";
 /// Purpose of the tokens of `getchallenge`.
 const PURPOSE: u16 = 0x5133;
 
@@ -74,17 +76,19 @@ pub fn respond(
     service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    let Some(asked) = Asked::by(request, status, service, requester) else {
-        return Vec::new();
+    let reply = match Asked::by(request, status, service, requester) {
+        Some(Asked::Status { kind, echo }) => {
+            EncodedReply::encoded(kind.encode(status, service), echo)
+        }
+        Some(Asked::Short(bytes)) => Some(EncodedReply::short(bytes)),
+        None => None,
     };
-    let datagrams = asked.kind.encode(status, service);
-    let reply = EncodedReply::encoded(datagrams, asked.echo);
     reply.map(EncodedReply::into_datagrams).unwrap_or_default()
 }
 
 /// The replies of one status.
 #[derive(Debug, Clone)]
-pub(crate) struct Replies(Stored<ReplyKind>);
+pub(crate) struct Replies(Stored<StatusKind>);
 
 impl Replies {
     pub(crate) fn new(status: &ServerStatus, service: &Service) -> Self {
@@ -93,7 +97,7 @@ impl Replies {
             Format::QuakeWorld => QUAKE_WORLD,
             _ => QUAKE_3,
         };
-        let encode = |kind: &ReplyKind| (*kind, kind.encode(status, service));
+        let encode = |kind: &StatusKind| (*kind, kind.encode(status, service));
         Self(kinds.iter().map(encode).collect())
     }
 
@@ -106,7 +110,10 @@ impl Replies {
         service: &Service,
         requester: &Requester,
     ) -> Option<EncodedReply> {
-        let Asked { kind, echo } = Asked::by(request, status, service, requester)?;
+        let (kind, echo) = match Asked::by(request, status, service, requester)? {
+            Asked::Status { kind, echo } => (kind, echo),
+            Asked::Short(bytes) => return Some(EncodedReply::short(bytes)),
+        };
         match self.0.get(kind) {
             Some(datagrams) => EncodedReply::stored(datagrams, echo),
             None => EncodedReply::encoded(kind.encode(status, service), echo),
@@ -114,191 +121,129 @@ impl Replies {
     }
 }
 
-/// The kind of a reply. Replies of the same kind differ in the challenge that they quote.
+/// The kind of a status. Replies of the same kind differ in the challenge that they quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReplyKind {
-    /// A status of Quake 3 with space for a challenge.
-    Status(Detail, ChallengeSpace),
-    Challenge,
-    /// `getchallenge` names another game.
-    GameMismatch,
-    /// `connect` is refused.
-    NoPlayers,
-    /// A status of Quake 2 or QuakeWorld.
-    SiblingStatus(Wanted),
-    /// A line about a server of Quake 2, for a client of its version or of another one.
-    InfoLine {
-        is_known_version: bool,
-    },
-    /// The reply to QuakeWorld's ping.
-    Acknowledgement,
-    /// The reply to the ping of Quake 2's masters.
-    Quake2Acknowledgement,
+pub(crate) enum StatusKind {
+    /// Of Quake 3, with space for a challenge.
+    Quake3(Detail, ChallengeSpace),
+    /// Of Quake 2 or QuakeWorld.
+    Sibling(Wanted),
 }
 
-/// The space for a challenge in a status. The space for everything else depends on it.
+/// The space for the pair of a challenge in a status. The space for everything else depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChallengeSpace {
-    None,
-    /// The challenges of usual clients.
-    Short,
+    /// The challenges of usual clients, or none.
+    Usual,
     Long,
 }
 
 impl ChallengeSpace {
+    /// Longest challenge of usual clients, in bytes.
+    const USUAL: usize = 16;
+
     const fn of(challenge: &[u8]) -> Self {
-        match challenge.len() {
-            0 => Self::None,
-            1..=16 => Self::Short,
-            _ => Self::Long,
+        if challenge.len() <= Self::USUAL {
+            Self::Usual
+        } else {
+            Self::Long
         }
     }
 
+    /// The bytes of the pair.
     const fn bytes(self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Short => 16,
+        let challenge = match self {
+            Self::Usual => Self::USUAL,
             Self::Long => MAX_CHALLENGE,
-        }
+        };
+        CHALLENGE.len().saturating_add(challenge)
     }
 }
 
-/// The kinds of reply that are encoded when a status is set.
-const QUAKE_3: &[ReplyKind] = &[
-    ReplyKind::Status(Detail::Full, ChallengeSpace::None),
-    ReplyKind::Status(Detail::Full, ChallengeSpace::Short),
-    ReplyKind::Status(Detail::Full, ChallengeSpace::Long),
-    ReplyKind::Status(Detail::Short, ChallengeSpace::None),
-    ReplyKind::Status(Detail::Short, ChallengeSpace::Short),
-    ReplyKind::Status(Detail::Short, ChallengeSpace::Long),
-    ReplyKind::Challenge,
-    ReplyKind::GameMismatch,
-    ReplyKind::NoPlayers,
+/// The kinds that are encoded when a status is set.
+const QUAKE_3: &[StatusKind] = &[
+    StatusKind::Quake3(Detail::Full, ChallengeSpace::Usual),
+    StatusKind::Quake3(Detail::Full, ChallengeSpace::Long),
+    StatusKind::Quake3(Detail::Short, ChallengeSpace::Usual),
+    StatusKind::Quake3(Detail::Short, ChallengeSpace::Long),
 ];
-const QUAKE_2: &[ReplyKind] = &[
-    ReplyKind::SiblingStatus(Wanted::USUAL),
-    ReplyKind::InfoLine {
-        is_known_version: true,
-    },
-    ReplyKind::InfoLine {
-        is_known_version: false,
-    },
-    ReplyKind::Quake2Acknowledgement,
-];
-const QUAKE_WORLD: &[ReplyKind] = &[
-    ReplyKind::SiblingStatus(Wanted::USUAL),
-    ReplyKind::SiblingStatus(Wanted::OF_CLIENTS),
-    ReplyKind::Acknowledgement,
+const QUAKE_2: &[StatusKind] = &[StatusKind::Sibling(Wanted::USUAL)];
+const QUAKE_WORLD: &[StatusKind] = &[
+    StatusKind::Sibling(Wanted::USUAL),
+    StatusKind::Sibling(Wanted::OF_CLIENTS),
 ];
 
-impl ReplyKind {
-    /// Encodes the reply.
+impl StatusKind {
     fn encode(self, status: &ServerStatus, service: &Service) -> Datagrams {
         match self {
-            Self::Status(detail, space) => encode_status(detail, space, status, service),
-            Self::SiblingStatus(wanted) => {
-                let mut datagrams = Datagrams::default();
+            Self::Quake3(detail, space) => encode_status(detail, space, status, service),
+            Self::Sibling(wanted) => {
                 let family = match service.format {
                     Format::QuakeWorld => Family::QuakeWorld,
                     _ => Family::Quake2,
                 };
-                sibling_status::encode(family, wanted, status, service, &mut datagrams);
-                datagrams
+                sibling_status::encode(family, wanted, status, service)
             }
-            // Each client gets another reply: all bytes are its echo.
-            Self::Challenge => one_datagram(b""),
-            Self::GameMismatch => game_mismatch(status),
-            Self::NoPlayers => short_reply(&Reply::Print {
-                quake_world_word: false,
-                text: b"This server takes no players, it answers queries.\n",
-            }),
-            Self::InfoLine { is_known_version } => {
-                let line = info_line::encode(is_known_version, status);
-                one_datagram(&line)
-            }
-            // It has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
-            Self::Acknowledgement => one_datagram(b"l"),
-            // id-Software/Quake-2, server/sv_main.c, `SVC_Ping`.
-            Self::Quake2Acknowledgement => short_reply(&Reply::Ack { argument: b"" }),
         }
     }
 }
 
-fn one_datagram(bytes: &[u8]) -> Datagrams {
-    let mut datagrams = Datagrams::default();
-    datagrams.begin();
-    datagrams.bytes.extend_from_slice(bytes);
-    datagrams
-}
-
-fn short_reply(reply: &Reply<'_>) -> Datagrams {
-    let mut bytes = Vec::new();
-    reply.put(None, &mut bytes);
-    one_datagram(&bytes)
-}
-
-/// The reply to a `getchallenge` that names another game than the status.
-fn game_mismatch(status: &ServerStatus) -> Datagrams {
-    let own = status.game.as_ref().map(text).unwrap_or_default();
-    let text = [b"Game mismatch: This is a ", &own[..], b" server\n"].concat();
-    short_reply(&Reply::Print {
-        quake_world_word: false,
-        text: &text,
-    })
-}
-
 /// The reply that a request gets.
-struct Asked {
-    kind: ReplyKind,
-    /// What the reply quotes.
-    echo: Echo,
+enum Asked {
+    Status {
+        kind: StatusKind,
+        /// The pair of the challenge, or nothing.
+        echo: Echo,
+    },
+    /// The bytes of a short reply, which is written for each request.
+    Short(Vec<u8>),
 }
 
 impl Asked {
-    const fn without_echo(kind: ReplyKind) -> Self {
-        let echo = Echo::NONE;
-        Self { kind, echo }
-    }
-
     fn by(
         request: &Request<'_>,
         status: &ServerStatus,
         service: &Service,
         requester: &Requester,
     ) -> Option<Self> {
-        let is_quake_3 = service.format == Format::Quake3;
-        let is_quake_world = service.format == Format::QuakeWorld;
-        match request.command {
-            _ if request.direction_byte => None,
-            Command::GetInfo { challenge } if is_quake_3 => {
+        if request.direction_byte {
+            return None;
+        }
+        match (service.format, request.command) {
+            (Format::Quake3, Command::GetInfo { challenge }) => {
                 Self::status(Detail::Short, challenge.unwrap_or_default())
             }
-            Command::GetStatus { challenge } if is_quake_3 => {
+            (Format::Quake3, Command::GetStatus { challenge }) => {
                 Self::status(Detail::Full, challenge.unwrap_or_default())
             }
-            Command::GetChallenge { client, game } if is_quake_3 => {
+            (Format::Quake3, Command::GetChallenge { client, game }) => {
                 Some(Self::challenge(client, game, status, service, requester))
             }
-            Command::Connect(_) if is_quake_3 => Some(Self::without_echo(ReplyKind::NoPlayers)),
-            Command::Status { flags } if !is_quake_3 => {
-                // Quake 2's servers ignore flags.
-                let flags = flags.filter(|_| is_quake_world);
-                let wanted = flags.map_or(Wanted::USUAL, Wanted::parse);
-                Some(Self::without_echo(ReplyKind::SiblingStatus(wanted)))
+            (Format::Quake3, Command::Connect(_)) => Some(Self::print(
+                b"This server takes no players, it answers queries.\n",
+            )),
+            // Quake 2's servers ignore flags.
+            (Format::Quake2, Command::Status { .. }) => Some(Self::sibling(Wanted::USUAL)),
+            (Format::QuakeWorld, Command::Status { flags }) => {
+                Some(Self::sibling(flags.map_or(Wanted::USUAL, Wanted::parse)))
             }
-            Command::Info { protocol } if service.format == Format::Quake2 => {
+            (Format::Quake2, Command::Info { protocol }) => {
                 let own = status.protocol_version.unwrap_or(service.protocol_version);
                 let is_known_version = number::number(protocol) == Some(own);
-                let kind = ReplyKind::InfoLine { is_known_version };
-                Some(Self::without_echo(kind))
+                Some(Self::Short(info_line::encode(is_known_version, status)))
             }
-            Command::Ping if service.format == Format::Quake2 => {
-                Some(Self::without_echo(ReplyKind::Quake2Acknowledgement))
-            }
-            Command::ShortPing if is_quake_world => {
-                Some(Self::without_echo(ReplyKind::Acknowledgement))
-            }
+            // id-Software/Quake-2, server/sv_main.c, `SVC_Ping`.
+            (Format::Quake2, Command::Ping) => Some(Self::short(&Reply::Ack { argument: b"" })),
+            // It has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
+            (Format::QuakeWorld, Command::ShortPing) => Some(Self::Short(b"l".to_vec())),
             _ => None,
+        }
+    }
+
+    const fn sibling(wanted: Wanted) -> Self {
+        Self::Status {
+            kind: StatusKind::Sibling(wanted),
+            echo: Echo::NONE,
         }
     }
 
@@ -309,9 +254,27 @@ impl Asked {
         // A challenge that an infostring cannot carry is not quoted, as on id's servers.
         let can_be_quoted = *sanitise(challenge) == *challenge;
         let quoted: &[u8] = if can_be_quoted { challenge } else { b"" };
-        Some(Self {
-            kind: ReplyKind::Status(detail, ChallengeSpace::of(quoted)),
-            echo: Echo::new(|out| out.put_slice(quoted)),
+        Some(Self::Status {
+            kind: StatusKind::Quake3(detail, ChallengeSpace::of(quoted)),
+            echo: Echo::new(|out| {
+                if !quoted.is_empty() {
+                    out.put_slice(CHALLENGE);
+                    out.put_slice(quoted);
+                }
+            }),
+        })
+    }
+
+    fn short(reply: &Reply<'_>) -> Self {
+        let mut bytes = Vec::new();
+        reply.put(None, &mut bytes);
+        Self::Short(bytes)
+    }
+
+    fn print(text: &[u8]) -> Self {
+        Self::short(&Reply::Print {
+            quake_world_word: false,
+            text,
         })
     }
 
@@ -327,38 +290,30 @@ impl Asked {
         if let (Some(own), Some(game)) = (&status.game, game)
             && !is_written_as(own, game)
         {
-            return Self::without_echo(ReplyKind::GameMismatch);
+            let own = text(own);
+            let words = [b"Game mismatch: This is a ", &own[..], b" server\n"].concat();
+            return Self::print(&words);
         }
         let protocol_version = status.protocol_version.unwrap_or(service.protocol_version);
-        let protocol = decimal(protocol_version.into());
+        let protocol = protocol_version.to_string();
         let client: Option<i32> = client.and_then(number::number);
-        let quoted = client.map(|number| decimal(number.into()));
+        let quoted = client.map(|number| number.to_string());
         let tokens = requester.tokens;
         let token = tokens.issue(requester.now, requester.address, PURPOSE);
-        let challenge = challenge_text(token);
-        let reply = Reply::Challenge {
+        Self::short(&Reply::Challenge {
             quake_world_word: false,
-            challenge: challenge.bytes(),
-            client: quoted.as_ref().map(Echo::bytes),
-            protocol: quoted.is_some().then(|| protocol.bytes()),
+            challenge: challenge_text(token).as_bytes(),
+            client: quoted.as_ref().map(String::as_bytes),
+            protocol: quoted.is_some().then_some(protocol.as_bytes()),
             extra: None,
-        };
-        Self {
-            kind: ReplyKind::Challenge,
-            echo: Echo::new(|out| reply.put(None, out)),
-        }
+        })
     }
 }
 
-/// A number in decimal digits.
-fn decimal(number: i64) -> Echo {
-    Echo::new(|out| number::put(number, out))
-}
-
 /// A token as ioquake3 writes challenges: a signed number of 32 bits.
-fn challenge_text(token: u64) -> Echo {
+fn challenge_text(token: u64) -> String {
     let [a, b, c, d, ..] = token.to_le_bytes();
-    decimal(i32::from_le_bytes([a, b, c, d]).into())
+    i32::from_le_bytes([a, b, c, d]).to_string()
 }
 
 /// Encodes a status with space for a challenge.
@@ -372,19 +327,13 @@ fn encode_status(
     let mut head = Vec::new();
     let family = Family::Quake3;
     put_head(Word { family, detail }, None, &mut head);
-    let key: &[u8] = match challenge {
-        ChallengeSpace::None => b"",
-        ChallengeSpace::Short | ChallengeSpace::Long => br"\challenge\",
-    };
-    head.extend_from_slice(key);
     let before_info = head.len().saturating_add(challenge.bytes());
     let Some(left) = service.max_reply.checked_sub(before_info) else {
         return datagrams;
     };
-    let challenge_pair = key.len().saturating_add(challenge.bytes());
     let space = Space {
         left,
-        info: MAX_INFO_STRING.saturating_sub(challenge_pair).min(left),
+        info: MAX_INFO_STRING.saturating_sub(challenge.bytes()).min(left),
     };
     let body = match detail {
         Detail::Short => Body {
@@ -524,7 +473,7 @@ fn length_of_whole_lines(lines: &[u8], space: usize) -> usize {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify_challenge(challenge: &[u8], requester: &Requester) -> bool {
-    let matches = |token| challenge_text(token).bytes() == challenge;
+    let matches = |token| challenge_text(token).as_bytes() == challenge;
     requester
         .tokens
         .valid(requester.now, requester.address, PURPOSE)
@@ -672,7 +621,7 @@ mod tests {
         let token = requester()
             .tokens
             .issue(Instant::now(), requester().address, PURPOSE);
-        let number = String::from_utf8(challenge_text(token).bytes().to_vec()).unwrap();
+        let number = challenge_text(token);
         let ours = Some(&b"12345"[..]);
         assert_eq!(get(None, None), format!("challengeResponse {number}"));
         assert_eq!(

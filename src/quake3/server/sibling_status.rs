@@ -21,27 +21,28 @@ pub(super) fn encode(
     wanted: Wanted,
     status: &ServerStatus,
     service: &Service,
-    datagrams: &mut Datagrams,
-) {
+) -> Datagrams {
+    let mut datagrams = Datagrams::default();
     let Some(space) = service.max_reply.checked_sub(framing(family)) else {
-        return;
+        return datagrams;
     };
     // The line feed after the infostring.
     let space = space.saturating_sub(1).min(MAX_INFO);
     let mut text = Vec::new();
     if wanted.has(Wanted::INFO) {
         let Some(info) = infostring(family, status, service, space) else {
-            return;
+            return datagrams;
         };
         text = info;
     }
     text.push(b'\n');
     let lines = lines(status, family, wanted);
     if family == Family::QuakeWorld {
-        put_parts(text, lines, service, datagrams);
+        put_parts(text, lines, service, &mut datagrams);
     } else {
-        put_whole(text, lines, service, datagrams);
+        put_whole(text, lines, service, &mut datagrams);
     }
+    datagrams
 }
 
 /// The bytes of a datagram in addition to its text.
