@@ -108,6 +108,11 @@ impl StatusQuery {
     /// The Unreal engine answers them in this order, GameSpy's own code in the order of its own
     /// table.
     ///
+    /// UT99 sends nothing at all if it does not know the last command, and it knows `\echo\`: end a
+    /// list of commands of mods with [`Command::Echo`]. The same for ServQuery's `\maplist\`: if
+    /// that is the last command, every datagram of the reply has an end mark
+    /// (elmuerte/UT2004-ServerExt, Classes/ServQuery.uc).
+    ///
     /// Servers number both players and teams from 0, and both have fields named `team_N` and
     /// `score_N` (UT99's UdpServerQuery 1.5.2; elmuerte/UT2004-ServerExt, Classes/ServQuery.uc). If
     /// you also request [`Command::Players`] or [`Command::Status`] with [`Command::Teams`], a
@@ -148,24 +153,6 @@ impl StatusQuery {
             },
             ..Self::new(0, options)
         })
-    }
-
-    /// [`Self::commands`] with `\echo\` added at the end.
-    ///
-    /// UT99 sends nothing at all if it does not know the last command, and it knows `\echo\`. Use
-    /// this for commands of mods, and always for ServQuery's `\maplist\`: if that is the last
-    /// command, every datagram of the reply has an end mark (elmuerte/UT2004-ServerExt,
-    /// Classes/ServQuery.uc).
-    ///
-    /// # Errors
-    /// As [`Request::encode`].
-    pub fn commands_with_echo(
-        commands: &[Command<'_>],
-        options: &QueryOptions,
-    ) -> Result<Self, EncodeError> {
-        let mut query = Self::commands(&[commands, &[Command::Echo(b"x")]].concat(), options)?;
-        query.asked.own_echo = true;
-        Ok(query)
     }
 }
 

@@ -92,7 +92,7 @@
 //!   forever (UT99's UdpServerQuery, UT2004's UdpGamespyQuery.uc in Deaod/UT2004). OpenSpy answers
 //!   a reply that begins with `\echo\`, so [`respond`] never sends one.
 //! - UT99 sends nothing at all if it does not know the last command of a request (UdpServerQuery),
-//!   see [`StatusQuery::commands_with_echo`].
+//!   see [`StatusQuery::commands`].
 //! - If one request has both `\players\` and `\teams\`, rows of both have the same numbers and
 //!   fields. A `team_N` with `size_N` after it begins a team's row.
 //! - A reply of [`respond`] that had to be cut has no end mark. Rules are left out before players.

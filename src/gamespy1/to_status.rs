@@ -76,7 +76,6 @@ struct Parts<'a> {
 impl<'a> Parts<'a> {
     fn of(answer: &'a Answer) -> Self {
         let bytes = answer.raw();
-        let own_echo = OwnEcho::of(answer);
         let mut known = Known::default();
         let mut mutators = Vec::new();
         let mut fields = RowFields::with_room_for(bytes);
@@ -91,7 +90,7 @@ impl<'a> Parts<'a> {
             {
                 mutators.push((key, value));
             }
-            if !own_echo.is_foreign(key, value) {
+            if !is_control(key, value) {
                 rules.push(key, value);
             }
         }
@@ -108,7 +107,7 @@ impl<'a> Parts<'a> {
             field_count,
             completeness: answer.completeness(),
         };
-        parts.divide_players(answer, &own_echo);
+        parts.divide_players(answer);
         parts
     }
 
@@ -131,7 +130,7 @@ impl<'a> Parts<'a> {
 
     /// Divides the rows of players, all of which lack a mark of teams, into players, teams, and
     /// rows that are neither.
-    fn divide_players(&mut self, answer: &Answer, own_echo: &OwnEcho<'_>) {
+    fn divide_players(&mut self, answer: &Answer) {
         let asked = answer.asked();
         if are_teams(&self.players, asked) {
             let unmarked = std::mem::take(&mut self.players);
@@ -143,7 +142,7 @@ impl<'a> Parts<'a> {
         if self.players.len() < rows {
             // The fields of the other rows are among the rules, in wire order. Few servers send
             // such rows, so the pairs are read again only then.
-            self.rules = rules_and_other_rows(answer, &self.players, own_echo);
+            self.rules = rules_and_other_rows(answer, &self.players);
         }
     }
 
@@ -180,44 +179,20 @@ fn are_teams(rows: &[Row<'_>], asked: &Asked) -> bool {
 
 /// The rules, in wire order. Fields of rows that belong to neither players nor teams are among
 /// them, under their full keys.
-fn rules_and_other_rows(
-    answer: &Answer,
-    players: &[Row<'_>],
-    own_echo: &OwnEcho<'_>,
-) -> RulesBuilder {
+fn rules_and_other_rows(answer: &Answer, players: &[Row<'_>]) -> RulesBuilder {
     let mut numbers: Vec<u32> = players.iter().map(Row::index).collect();
     numbers.sort_unstable();
     let mut rules = RulesBuilder::new(answer.raw(), CHARSET, USUAL_RULES);
     for (key, value) in answer.pairs() {
         let is_rule = match RowKey::parse(key) {
             Some(row) => !row.is_team && numbers.binary_search(&row.index).is_err(),
-            None => !own_echo.is_foreign(key, value),
+            None => !is_control(key, value),
         };
         if is_rule {
             rules.push(key, value);
         }
     }
     rules
-}
-
-/// The key of the echo that the query itself added.
-struct OwnEcho<'a> {
-    key: Option<&'a [u8]>,
-}
-
-impl<'a> OwnEcho<'a> {
-    fn of(answer: &'a Answer) -> Self {
-        let is_own = answer.asked().own_echo;
-        let echo = is_own.then(|| answer.echo()).flatten();
-        Self {
-            key: echo.map(|(key, _)| key),
-        }
-    }
-
-    /// Whether a pair does not describe the server: an echo, a number or an end mark.
-    fn is_foreign(&self, key: &[u8], value: &[u8]) -> bool {
-        is_control(key, value) || self.key == Some(key)
-    }
 }
 
 /// Converts rows to players and teams.

@@ -12,12 +12,8 @@ pub(crate) struct Asked {
     pub(crate) players: bool,
     /// Teams were requested: `team_N` is then the name of a team.
     pub(crate) teams: bool,
-    /// The text of the requested echo.
-    pub(crate) echo: Option<Box<[u8]>>,
     /// Whether the request is an echo alone.
     pub(crate) echo_alone: bool,
-    /// The query itself added an echo, which is not part of the answer.
-    pub(crate) own_echo: bool,
     /// Only the description was requested, after the status stayed unanswered.
     pub(crate) info_alone: bool,
     /// The character set of the texts, if the caller knows it.
@@ -39,15 +35,10 @@ impl Asked {
     pub(crate) fn new(commands: &[Command<'_>]) -> Self {
         let has = |name: &[u8]| commands.iter().any(|command| command.name() == name);
         let status = has(b"status") || has(b"packets");
-        let echo = commands.iter().find_map(|command| match command {
-            Command::Echo(text) => Some((*text).into()),
-            _ => None,
-        });
         Self {
             status,
             players: status || has(b"players"),
             teams: has(b"teams"),
-            echo,
             echo_alone: matches!(commands, [Command::Echo(_)]),
             ..Self::default()
         }

@@ -6,7 +6,7 @@ pub(super) use self::asked::Asked;
 use self::reassembly::{Body, Reassembly};
 pub use self::rows::Row;
 use self::rows::{RowFields, Rows};
-use super::engines::{ECHO_KEYS, Engine, REGIONS, is_known_key};
+use super::engines::{ECHO_KEYS, Engine, REGIONS};
 use super::wire::{Fields, RowKey, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -168,26 +168,14 @@ impl Answer {
 
     /// The answer to `\echo\text`, as key and value.
     ///
-    /// The key is `echo_replay`, `echo`, `echo_reply`, `echoresponse`, or any other whose value is
-    /// the text. If only an echo was requested, it is the first pair. Servers that refuse send
-    /// `ignoring`.
+    /// The key is `echo_replay`, `echo`, `echo_reply` or `echoresponse`, and `ignoring` if the server
+    /// refuses. If only an echo was requested, it is the first pair under any key.
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
             return pairs.next();
         }
-        let by_key = pairs.find(|(key, _)| is_echo_key(key));
-        by_key.or_else(|| self.echo_by_text())
-    }
-
-    /// The last pair whose value is the requested text: servers answer an echo after everything
-    /// else.
-    fn echo_by_text(&self) -> Option<(&[u8], &[u8])> {
-        let text = self.asked.echo.as_deref()?;
-        let is_echo = |(key, value): &(&[u8], &[u8])| {
-            *value == text && RowKey::parse(key).is_none() && !is_known_key(key)
-        };
-        self.fields().pairs().filter(is_echo).last()
+        pairs.find(|(key, _)| is_echo_key(key))
     }
 
     /// The part of the world in the key `location`; `None` if the game uses the key for something

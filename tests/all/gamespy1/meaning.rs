@@ -308,24 +308,6 @@ fn the_field_that_ranks_players_is_their_score() {
 }
 
 #[test]
-fn an_echo_under_any_key_is_found() {
-    let commands = [Command::Basic, Command::Echo(b"hello")];
-    let mut query = StatusQuery::commands(&commands, &QueryOptions::default()).unwrap();
-    query.request(&mut Vec::new());
-    let reply = br"\gamename\ut\location\7\parrot\hello\queryid\12.1\final\";
-    let Verdict::Done(answer) = query.receive(reply) else {
-        panic!()
-    };
-    assert_eq!(answer.echo(), Some((&b"parrot"[..], &b"hello"[..])));
-    let mut query = StatusQuery::commands(&commands, &QueryOptions::default()).unwrap();
-    query.request(&mut Vec::new());
-    let Verdict::Done(answer) = query.receive(br"\gamename\ut\queryid\12.1\final\") else {
-        panic!()
-    };
-    assert_eq!(answer.echo(), None);
-}
-
-#[test]
 fn the_region_is_read_where_the_game_has_one() {
     let mut status = ServerStatus::default();
     status.rules = Rules::from_iter([("location", "7")]);

@@ -175,27 +175,6 @@ fn unknown_commands_are_not_answered() {
 }
 
 #[test]
-fn the_echo_after_commands_leaves_no_trace_in_the_model() {
-    let commands = [
-        Command::Basic,
-        Command::Other {
-            name: b"about",
-            value: b"",
-        },
-    ];
-    let query = StatusQuery::commands_with_echo(&commands, &QueryOptions::default()).unwrap();
-    let mut service = Service::from(Protocol::GameSpy1);
-    service = service.with_echo();
-    let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
-    let answer = play(query, Timing::default(), conditions, serve(service))
-        .result
-        .unwrap()
-        .answer;
-    assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"x"[..])));
-    assert!(answer.to_status().rules.get("echo_replay").is_none());
-}
-
-#[test]
 fn a_refused_echo_is_recognised() {
     let answer = Answer::from_datagrams(
         [Bytes::from_static(br"\ignoring\\queryid\4.1\final\")],
