@@ -97,14 +97,9 @@ pub struct GameSpy1List {
 impl GameSpy1List {
     /// Requests the list of a game's servers with the game's key.
     pub fn new(game: impl Into<String>, key: GameKey) -> Self {
-        let game = game.into();
         Self {
-            login: game.clone(),
-            game,
             key: Some(key),
-            version: "1".into(),
-            compressed: false,
-            filter: String::new(),
+            ..Self::without_login(game)
         }
     }
 

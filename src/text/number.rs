@@ -77,25 +77,7 @@ pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
 
 /// Appends a decimal number, cut where the space ends.
 pub(crate) fn put(value: i64, out: &mut impl BufMut) {
-    // The longest number has a sign and 19 digits, which are written from the last one on.
-    let mut text = [b'-'; 20];
-    let mut length = 0_usize;
-    let mut rest = value.unsigned_abs();
-    for digit in text.iter_mut().rev() {
-        let [last, ..] = (rest % 10).to_le_bytes();
-        *digit = b'0' | last;
-        length = length.saturating_add(1);
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if value < 0 {
-        // The byte before the digits still is the sign.
-        length = length.saturating_add(1);
-    }
-    let start = text.len().saturating_sub(length);
-    let _ = out.writer().write(text.get(start..).unwrap_or_default());
+    let _ = write!(out.writer(), "{value}");
 }
 
 /// Parses a boolean as servers spell it: `0`/`1`, `true`/`false`, `yes`/`no`, `y`/`n`, `on`/`off`,
