@@ -124,10 +124,21 @@ impl<'a> RequiredKeys<'a> {
         }
     }
 
-    /// Writes the official mutators as the bits of a number, and the names of others.
+    /// Writes the official mutators as the bits of a number, and the names of others. Rules with
+    /// the same mutators stay as they are, because they can also have bits without a known name, and
+    /// classes.
     fn put_mutators(&mut self, mutators: &[Text]) {
         let version = self.keys.iter().find(|known| known.key == "EngineVersion");
         let version = version.map(|known| known.value.to_vec());
+        let rule = |key| self.status.rules.get(key).map(wire);
+        let rules = [MUTATOR_BITS, MUTATOR_NAMES, MUTATOR_CLASSES].map(rule);
+        if have_mutators(&rules, version.as_deref(), mutators) {
+            let [bits, names, classes] = rules;
+            self.put(MUTATOR_BITS, bits, false);
+            self.put(MUTATOR_NAMES, names, true);
+            self.put(MUTATOR_CLASSES, classes, true);
+            return;
+        }
         let (mut bits, mut names) = (0_u32, Vec::new());
         for mutator in mutators {
             match mutator_bit(mutator, version.as_deref()) {
@@ -243,6 +254,24 @@ fn minecraft_title(title: &str, version: &str) -> Vec<u8> {
 const MUTATOR_BITS: &str = "p268435717";
 const MUTATOR_NAMES: &str = "p1073741828";
 const MUTATOR_CLASSES: &str = "p1073741829";
+
+/// Whether these rules (bits, names and classes) have exactly these mutators.
+fn have_mutators(
+    [bits, names, classes]: &[Option<Cow<'_, [u8]>>; 3],
+    version: Option<&[u8]>,
+    mutators: &[Text],
+) -> bool {
+    let official = bits
+        .as_deref()
+        .and_then(|bits| ut3::mutators(bits, version, classes.as_deref()));
+    let Some(official) = official else {
+        return false;
+    };
+    let official = official.filter_map(|mutator| mutator.name.map(str::as_bytes));
+    let custom = ut3::names(names.as_deref().unwrap_or_default());
+    let wanted: Vec<Cow<'_, [u8]>> = mutators.iter().map(|name| wire(name.as_ref())).collect();
+    official.chain(custom).eq(wanted.iter().map(|name| &**name))
+}
 
 /// The number with only the bit of this mutator, if it is one of the game in this version.
 fn mutator_bit(mutator: &Text, version: Option<&[u8]>) -> Option<u32> {

@@ -315,6 +315,25 @@ fn the_mutators_take_the_place_of_their_rules() {
     }
 }
 
+/// Bit 31 has no known name. The classes select the names of the other bits.
+#[test]
+fn rules_with_the_same_mutators_are_served_as_they_are() {
+    let rules = [
+        ("p268435717", "2147483649"),
+        ("p1073741828", "Own"),
+        ("p1073741829", "\x1cOwnClass\x1c"),
+    ];
+    let mut served = ServerStatus::default();
+    served.rules = rules.into_iter().collect();
+    served.mutators = Some(["SlowTimeKills", "Own"].map(Into::into).to_vec());
+    let service = Service::new(Format::UnrealTournament3);
+    let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
+    for (key, value) in rules {
+        assert_eq!(answer.get(key), Some(value.as_bytes()), "{key}");
+    }
+    assert_eq!(answer.to_status().mutators, served.mutators);
+}
+
 const FORMATS: [Format; 4] = [
     Format::GameSpy4,
     Format::UnrealTournament3,
