@@ -1,5 +1,7 @@
 //! A game: its name, protocol, ports and list servers.
 
+use std::fmt;
+
 use crate::options::Dialect;
 use crate::protocol::Protocol;
 use crate::quake3::engines::Engine;
@@ -71,6 +73,13 @@ pub struct Game {
     pub evidence: Evidence,
     /// The source of the row, see [the module](super).
     pub source: &'static str,
+}
+
+/// The name.
+impl fmt::Display for Game {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 impl Game {
