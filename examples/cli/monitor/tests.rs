@@ -1555,6 +1555,20 @@ fn a_history_of_less_than_a_day_says_how_long_it_is() {
     assert!(page.contains("100.0 % up<"), "{page}");
 }
 
+/// Otherwise a second server of the host would answer in place of one that is down.
+#[test]
+fn a_game_without_a_port_is_watched_at_the_usual_one() {
+    for (game, server, expected) in [
+        ("openarena", "example.org", "example.org:27960"),
+        ("openarena", "example.org:27961", "example.org:27961"),
+        ("openarena", "::1", "[::1]:27960"),
+        ("unrealtournament", "192.0.2.1", "192.0.2.1:7777"),
+    ] {
+        let game = Game::find(game).unwrap();
+        assert_eq!(watch::at_a_port(game, server), expected);
+    }
+}
+
 #[test]
 fn a_silent_server_of_a_game_has_the_name_of_the_game_and_its_address_once() {
     let mut silent_one = Server::new(What::parse("openarena").unwrap(), "192.0.2.1".to_owned());

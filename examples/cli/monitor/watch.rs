@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use queryport::games::Game;
 use queryport::{Client, Error, ErrorKind, Outcome, Player, QueryError, ScanOptions, ServerStatus};
 
+use super::command_line;
 use super::events::{self, Event, Form};
 use super::history::{History, Sample};
 use super::port::Port;
@@ -90,7 +91,7 @@ impl Failure {
         Self {
             kind: error.kind().as_str(),
             is_asked,
-            message: super::command_line::message(error),
+            message: command_line::message(error),
             reason: reason(error),
         }
     }
@@ -99,11 +100,7 @@ impl Failure {
 /// The error without the address of the server, and its causes.
 fn reason(error: &Error) -> String {
     match std::error::Error::source(error) {
-        Some(cause) => format!(
-            "{}: {}",
-            error.reason(),
-            super::command_line::message(cause)
-        ),
+        Some(cause) => format!("{}: {}", error.reason(), command_line::message(cause)),
         None => error.reason(),
     }
 }
@@ -275,7 +272,19 @@ pub(crate) async fn query(
     let _turn = sender.port.turn().await;
     match what {
         What::Protocol(protocol) => client.query(protocol, address).await,
-        What::Game(game) => Ok(client.query_game(game, address).await?.outcome),
+        What::Game(game) => {
+            let server = at_a_port(game, address);
+            Ok(client.query_game(game, server).await?.outcome)
+        }
+    }
+}
+
+/// The server at its port, or else at the usual one. Without a port, a query of a game can be
+/// answered by another server of the same host.
+pub(crate) fn at_a_port(game: &Game, server: &str) -> String {
+    match (command_line::split(server), game.game_port) {
+        ((host, None), Some(port)) => command_line::join(host, port),
+        _ => server.to_owned(),
     }
 }
 
@@ -338,7 +347,7 @@ pub(crate) async fn watch_game(sender: Sender, watched: Shared, number: usize, i
                     entry.sums = has_list.then_some(sums);
                     entry.lists = lists;
                 }
-                Err(error) => super::command_line::complain(&super::command_line::message(&error)),
+                Err(error) => command_line::complain(&command_line::message(&error)),
             }
         }
         tokio::time::sleep(interval).await;
