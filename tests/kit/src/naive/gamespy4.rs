@@ -617,16 +617,12 @@ fn basic(body: &[u8]) -> Option<Reading> {
     }
     rest = &rest[2..];
     let host = text(&mut rest)?;
-    if !super::is_number(&values[3]) || !super::is_number(&values[4]) {
-        return Some(Reading::no("counts that are not numbers"));
-    }
+    // A two-byte character in the title can put NULs into it, which shifts everything after it.
     let is_address =
         String::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok());
-    if !is_address {
-        return Some(Reading::no("the last field is not an address"));
-    }
-    if !rest.is_empty() {
-        return Some(Reading::unknown("something follows"));
+    let has_counts = super::is_number(&values[3]) && super::is_number(&values[4]);
+    if !has_counts || !is_address || !rest.is_empty() {
+        return Some(Reading::unknown("other fields"));
     }
     let some = |text: &Text| Some(text.clone()).filter(|text| !text.is_empty());
     let fields = Fields {
