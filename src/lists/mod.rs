@@ -166,7 +166,7 @@ use crate::time::Instant;
 
 pub use crate::address::Scope;
 pub use crate::error::ListError;
-pub use crate::quake3::wire::list::{ListPart, Numbering};
+pub use crate::quake3::wire::list::ListPart;
 pub use gamespy1::GameSpy1List;
 pub use gamespy2::GameSpy2List;
 pub use quake3::{Cod4xList, Quake3List};

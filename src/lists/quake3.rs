@@ -104,7 +104,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn add(&mut self, numbering: Numbering<'_>) {
+    fn add(&mut self, numbering: Numbering) {
         if self.count.is_some_and(|count| count != numbering.count) {
             // The list has changed: older numbers belong to another one.
             self.arrived.clear();

@@ -87,8 +87,8 @@ impl Servers {
             game_type,
             empty: request.empty || rule.has_all,
             full: request.full || rule.has_all,
-            ipv4: request.wants_ipv4(),
-            ipv6: request.wants_ipv6(),
+            ipv4: !request.extended || request.ipv4 || !request.ipv6,
+            ipv6: request.extended && (request.ipv6 || !request.ipv4),
         })
     }
 

@@ -89,18 +89,6 @@ impl<'a> GetServers<'a> {
         }
     }
 
-    /// Whether IPv4 servers are requested.
-    #[cfg(any(test, feature = "serve"))]
-    pub(crate) const fn wants_ipv4(&self) -> bool {
-        !self.extended || self.ipv4 || !self.ipv6
-    }
-
-    /// Whether IPv6 servers are requested.
-    #[cfg(any(test, feature = "serve"))]
-    pub(crate) const fn wants_ipv6(&self) -> bool {
-        self.extended && (self.ipv6 || !self.ipv4)
-    }
-
     /// Reads the words after the command. Unknown filters are skipped.
     pub(super) fn parse(line: &'a [u8], extended: bool, offset: usize) -> Result<Self, ParseError> {
         let mut rest = line;
@@ -216,31 +204,18 @@ pub struct ListPart<'a> {
     /// Whether the datagram ends after an address, a separator or an end mark.
     pub intact: bool,
     /// The datagram's place in the list, if the master numbers them.
-    pub numbering: Option<Numbering<'a>>,
+    pub(crate) numbering: Option<Numbering>,
     entries: &'a [u8],
 }
 
 /// The place of a datagram in a list: the masters of Tremulous and Unvanquished write it into each
 /// (GrangerHub/tremulous-master and Unvanquished/unvanquished-master, master.py).
-///
-/// ```
-/// use queryport::lists::ListPart;
-///
-/// let datagram = b"\xff\xff\xff\xffgetserversExtResponse\x001\x003\0\
-///     \\\x5c\xc0\0\x02\x01\x6d\\";
-/// let numbering = ListPart::parse(datagram)?.numbering.unwrap();
-/// assert_eq!((numbering.index, numbering.count), (1, 3));
-/// # Ok::<(), queryport::ParseError>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Numbering<'a> {
+pub(crate) struct Numbering {
     /// The number of this datagram, from 1 on.
-    pub index: u16,
+    pub(crate) index: u16,
     /// The number of datagrams in the list.
-    pub count: u16,
-    /// The name of the group of featured servers that the datagram lists; empty for the others.
-    pub label: &'a [u8],
+    pub(crate) count: u16,
 }
 
 impl<'a> ListPart<'a> {
@@ -379,18 +354,14 @@ fn word(text: &[u8]) -> Parsed<'_, bool> {
 }
 
 /// `numbering = NUL 1*DIGIT NUL 1*DIGIT NUL *label-byte`: a label ends before NUL or a separator.
-fn numbering(input: &[u8]) -> Parsed<'_, Numbering<'_>> {
+fn numbering(input: &[u8]) -> Parsed<'_, Numbering> {
     let number = || preceded(tag("\0"), map_opt(digit1, number::number::<u16>));
     let label = preceded(
         tag("\0"),
         take_till(|byte| matches!(byte, 0 | b'\\' | b'/')),
     );
     (number(), number(), label)
-        .map(|(index, count, label)| Numbering {
-            index,
-            count,
-            label,
-        })
+        .map(|(index, count, _label)| Numbering { index, count })
         .parse(input)
 }
 
@@ -599,12 +570,7 @@ mod tests {
         }
         assert_eq!(parse(" 4TheFun -1").unwrap().game, Some(&b"4TheFun"[..]));
         let both = parse_ext(" Quake3Arena 68 ipv4 empty ipv6").unwrap();
-        assert!(both.wants_ipv4() && both.wants_ipv6() && both.empty && !both.full);
-        assert!(!parse_ext(" X 1 ipv6").unwrap().wants_ipv4());
-        assert!(
-            !parse(" X 1 ipv6").unwrap().wants_ipv6(),
-            "a plain reply has no room for them"
-        );
+        assert!(both.ipv4 && both.ipv6 && both.empty && !both.full);
         let plain = parse(" X 1 ipv4 ipv6").unwrap();
         assert!(!plain.ipv4 && !plain.ipv6, "no words of a plain request");
     }
@@ -747,17 +713,13 @@ mod tests {
     #[test]
     fn a_numbered_datagram_has_its_place_in_the_list() {
         let entries = b"\\\xc0\x00\x02\x01m8\\";
-        for (head, index, count, label) in [
-            (&b"\x001\x003\x00"[..], 1, 3, &b""[..]),
-            (b"\x0012\x00300\x00Featured", 12, 300, b"Featured"),
+        for (head, index, count) in [
+            (&b"\x001\x003\x00"[..], 1, 3),
+            (b"\x0012\x00300\x00Featured", 12, 300),
         ] {
             let body = [b"getserversExtResponse", head, entries].concat();
             let part = part(&body);
-            let numbering = Numbering {
-                index,
-                count,
-                label,
-            };
+            let numbering = Numbering { index, count };
             assert_eq!((part.numbering, part.intact), (Some(numbering), true));
             assert_eq!(servers(&body), ["192.0.2.1:27960"]);
             for cut in 0..head.len() {
