@@ -65,8 +65,8 @@ const MAX_DATAGRAMS: usize = 128;
 /// Longest [`Echo`], in bytes: the longest challenge of Quake 3 that is quoted, with its key.
 const MAX_ECHO: usize = 139;
 
-/// The datagrams of a reply, each with a gap for its [`Echo`]; or texts of which several replies are
-/// made.
+/// The datagrams of a reply, each with a gap for its [`Echo`]; or texts of which several replies
+/// are made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Datagrams {
     /// The datagrams, one after the other.

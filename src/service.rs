@@ -127,10 +127,10 @@ impl Service {
 
         /// Sets the maximum size of a reply, in bytes.
         ///
-        /// - Quake 3: one datagram, default 1,396, below the internet's usual packet size. The names
-        ///   and counts are written first, then as many players as fit, then the rules that fit. If
-        ///   players are left out, the key `clients` has the number of all. Nothing in a reply shows
-        ///   that a rule was left out.
+        /// - Quake 3: one datagram, default 1,396, below the internet's usual packet size. The
+        ///   names and counts are written first, then as many players as fit, then the rules that
+        ///   fit. If players are left out, the key `clients` has the number of all. Nothing in a
+        ///   reply shows that a rule was left out.
         /// - GameSpy v4: all datagrams together, default 11,200, which eight datagrams hold. Rules
         ///   that do not fit are left out first, then players; `numplayers` keeps the true number.
         ///   Such a reply lacks its end, so that a client can see that it is incomplete.

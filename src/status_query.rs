@@ -144,13 +144,13 @@ impl Answer {
         }
     }
 
-    /// The datagrams that the answer was made of, unchanged and without copies: to keep them, and to
-    /// read them again with [`Self::from_datagrams`].
+    /// The datagrams that the answer was made of, unchanged and without copies: to keep them, and
+    /// to read them again with [`Self::from_datagrams`].
     ///
     /// The request is unknown then. The verification is
-    /// [`Unavailable`](crate::Verification::Unavailable), and a part that was requested, but that the
-    /// datagrams do not show to be missing, no longer counts as missing: keep the completeness of an
-    /// incomplete answer too.
+    /// [`Unavailable`](crate::Verification::Unavailable), and a part that was requested, but that
+    /// the datagrams do not show to be missing, no longer counts as missing: keep the completeness
+    /// of an incomplete answer too.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let datagrams: Vec<&[u8]> = in_each_protocol!(self, answer => answer.datagrams().collect());
         datagrams.into_iter()

@@ -579,8 +579,8 @@ pub(crate) static TABLE: &[Game] = &[
         numbers: &[(71, "")], masters: &[DEATHMASK],
         marks: &[Rule("gamename", "Q3Rally"), Rule("version", "Q3Rally")], certainty: Listed,
         evidence: Lists, source: "GameserverLister; qstat.cfg", ..QUAKE3 },
-    // `Boomstick` and `rq3` in a status: the folders of the game, now and as a modification of Quake III Arena
-    // (ReactionQuake3/reaction, code/qcommon/q_shared.h; XQF).
+    // `Boomstick` and `rq3` in a status: the folders of the game, now and as a modification of
+    // Quake III Arena (ReactionQuake3/reaction, code/qcommon/q_shared.h; XQF).
     Game { id: "reaction", engine: Some(&engines::IOQUAKE3), name: "Reaction", game_port: Some(27960), gamename: Some("Reaction"),
         numbers: &[(71, "")], masters: &[named("master.rq3.com:27950"), named(IOQUAKE3)],
         marks: &[Rule("version", "Reaction"), Exact("gamename", "Reaction"), Exact("gamename", "Boomstick"),

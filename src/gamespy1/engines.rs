@@ -223,8 +223,8 @@ static MEDAL_OF_HONOR: Engine = Engine {
     ..USUAL_ENGINE
 };
 
-/// Tribes: Vengeance (replies that public tools quote). Names have the colour codes of SWAT 4, which
-/// is of the same studio (jkelin/Tribes-Revengeance-stats, src/helpers.ts, `stripFormating`).
+/// Tribes: Vengeance (replies that public tools quote). Names have the colour codes of SWAT 4,
+/// which is of the same studio (jkelin/Tribes-Revengeance-stats, src/helpers.ts, `stripFormating`).
 static TRIBES_VENGEANCE: Engine = Engine {
     row: Row {
         name: "Tribes: Vengeance",

@@ -63,9 +63,9 @@
 //!   another request.
 //! - GameSpy's own code leaves out players that do not fit into its buffer, and sends its end mark
 //!   (seen in IL-2's replies, KostyaEsmukov/GameQ3). Players are missing if the last row lacks a
-//!   column at its end that all other rows have. Of two rows, one can be a bot's with fewer columns;
-//!   they must also be fewer than `numplayers`. A cut between two rows does not show. SWAT 4's GS1
-//!   mod leaves out counters of 0 (sergeii/swat-gs1, GS1/Classes/Response.uc).
+//!   column at its end that all other rows have. Of two rows, one can be a bot's with fewer
+//!   columns; they must also be fewer than `numplayers`. A cut between two rows does not show. SWAT
+//!   4's GS1 mod leaves out counters of 0 (sergeii/swat-gs1, GS1/Classes/Response.uc).
 //! - A text after the last pair is a cut key, or a part of a value that contains `\`. It is not a
 //!   rule, and the part of the reply that it ends is incomplete.
 //! - UT99 sends its end mark with the last player that it counts. If it lists fewer, the mark never

@@ -300,8 +300,8 @@ impl StatusQuery {
     /// Begins the attempt after a silent one if it costs no retry, because the request has another
     /// form for the first time. Returns whether it does.
     ///
-    /// This and [`Self::begin_retry`] decide what a silent server is sent. A plus marks a companion,
-    /// which is sent with the next attempt; a star, that they cost no retry:
+    /// This and [`Self::begin_retry`] decide what a silent server is sent. A plus marks a
+    /// companion, which is sent with the next attempt; a star, that they cost no retry:
     ///
     /// | the server | the stages of the attempts |
     /// |---|---|

@@ -300,8 +300,8 @@ static CRYSIS: Engine = Engine {
     ..STANDARD
 };
 
-/// Armed Assault, and Arma 2 and 3 of their first years: `mod` lists everything that is loaded; only
-/// `CA` is the game itself (captures of Arma and Arma2oa).
+/// Armed Assault, and Arma 2 and 3 of their first years: `mod` lists everything that is loaded;
+/// only `CA` is the game itself (captures of Arma and Arma2oa).
 static ARMA: Engine = Engine {
     row: Row {
         name: "Arma",
@@ -348,8 +348,8 @@ static JUST_CAUSE_2: Engine = Engine {
 };
 
 /// Minecraft's query port: Mojang's server, Bukkit's family, proxies, PocketMine's family. No
-/// teams; of players only the names (captures; Krypton and Velocity, GS4QueryHandler; PocketMine-MP,
-/// QueryInfo.php).
+/// teams; of players only the names (captures; Krypton and Velocity, GS4QueryHandler;
+/// PocketMine-MP, QueryInfo.php).
 static MINECRAFT: Engine = Engine {
     row: Row {
         name: "Minecraft",

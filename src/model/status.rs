@@ -102,8 +102,8 @@ pub struct ServerStatus {
     /// Slots for players, including private slots if the reply has their number.
     #[doc(alias("max_clients", "slots"))]
     pub max_players: Option<u32>,
-    /// Slots of [`ServerStatus::max_players`] that need a password. It is never greater than that, as
-    /// [`ServerStatus::bot_count`] is not.
+    /// Slots of [`ServerStatus::max_players`] that need a password. It is never greater than that,
+    /// as [`ServerStatus::bot_count`] is not.
     pub private_slots: Option<u32>,
     /// The length of a match. Zero means no limit.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "super::json::seconds"))]

@@ -492,7 +492,8 @@ impl<'a, C: Conversation> Queries<'a, C> {
         }
     }
 
-    /// Moves targets into the scanner while it accepts some: second tries, then those of the source.
+    /// Moves targets into the scanner while it accepts some: second tries, then those of the
+    /// source.
     fn pull(&mut self, cx: &mut Context<'_>) {
         while self.failed.is_none() && self.scanner.wants_target() {
             if let Some((index, query)) = self.second_tries.pop_front() {

@@ -45,8 +45,8 @@ pub struct Answer {
     pub(super) has_open_end: bool,
 }
 
-/// The length of a text that no engine takes for full, in bytes. Usual replies are shorter, and need
-/// no look at their engine.
+/// The length of a text that no engine takes for full, in bytes. Usual replies are shorter, and
+/// need no look at their engine.
 const NEVER_FULL: usize = 1300;
 
 /// The number of players.
@@ -172,8 +172,8 @@ impl Answer {
         &self.datagram
     }
 
-    /// The datagrams that the answer was made of, unchanged, in order of arrival and without copies.
-    /// [`Self::from_datagrams`] makes the same answer of them, to an unknown request.
+    /// The datagrams that the answer was made of, unchanged, in order of arrival and without
+    /// copies. [`Self::from_datagrams`] makes the same answer of them, to an unknown request.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let only = self.parts.is_empty().then_some(&self.datagram);
         let all = only.into_iter().chain(&self.parts);
@@ -197,8 +197,8 @@ impl Answer {
     /// server's reply. Call of Duty leaves out `clients` when it is 0, and ioquake3 every key with
     /// an empty value. An `infoResponse` to `getstatus` lacks rules and players.
     ///
-    /// Some engines leave out player lines without a word where a status would be too long: Quake 2,
-    /// Alien Arena, Quake3e, and those made from it. The end of a status that is nearly as long
+    /// Some engines leave out player lines without a word where a status would be too long: Quake
+    /// 2, Alien Arena, Quake3e, and those made from it. The end of a status that is nearly as long
     /// counts as missing, unless a player is listed for each slot, or for each client that the
     /// server counts. The end of a QuakeWorld reply counts as missing if another datagram could
     /// follow the last one.

@@ -96,8 +96,8 @@ impl StatusQuery {
         (!has_none).then_some(&self.challenge)
     }
 
-    /// The verdict on a datagram of Quake 2, QuakeWorld or Quetoo. All answer `status`, so each form
-    /// is accepted in every dialect.
+    /// The verdict on a datagram of Quake 2, QuakeWorld or Quetoo. All answer `status`, so each
+    /// form is accepted in every dialect.
     fn accept_sibling(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         let datagram = Bytes::copy_from_slice(datagram);
         match self.parts.add(&datagram, &self.options.limits) {

@@ -388,14 +388,15 @@ pub(crate) const DEFAULT: Engine = Engine {
     stock: &[],
 };
 
-/// The length that a status of Quake3e does not reach: 1,396 bytes less those of the word (ec-/Quake3e,
-/// code/server/sv_main.c, `SVC_Status`).
+/// The length that a status of Quake3e does not reach: 1,396 bytes less those of the word
+/// (ec-/Quake3e, code/server/sv_main.c, `SVC_Status`).
 const QUAKE3E_STATUS: usize = 1381;
 /// The length that player lines of id's engine do not reach (id-Software/Quake-III-Arena,
 /// code/qcommon/qcommon.h).
 const MAX_MSGLEN: usize = 16_384;
-/// Longest player line of Quake 3's and Quake 2's engines with some bytes to spare: a name has at most
-/// 31 (id-Software/Quake-III-Arena, code/game/q_shared.h; id-Software/Quake-2, server/server.h).
+/// Longest player line of Quake 3's and Quake 2's engines with some bytes to spare: a name has at
+/// most 31 (id-Software/Quake-III-Arena, code/game/q_shared.h; id-Software/Quake-2,
+/// server/server.h).
 const QUAKE3_LINE: usize = 64;
 /// The limits of an engine that may be Quake3e or id's: forks of Quake3e have versions of their own
 /// (senposage/Quake3e-urt, code/qcommon/q_shared.h).
@@ -1042,8 +1043,8 @@ pub(crate) const SPEARMINT: Engine = Engine {
     ..DEFAULT
 };
 
-/// In a status, `gamename` is the game module, such as that of JA+; in an info, `game` is its folder
-/// (JACoders/OpenJK, codemp/game/g_xcvar.h, codemp/server/sv_main.cpp).
+/// In a status, `gamename` is the game module, such as that of JA+; in an info, `game` is its
+/// folder (JACoders/OpenJK, codemp/game/g_xcvar.h, codemp/server/sv_main.cpp).
 const JEDI_NAMES: Names = Names::Modification(&[Key::new("gamename"), Key::new("game")]);
 
 /// Jedi Outcast 1.04.
@@ -1511,8 +1512,8 @@ pub(crate) const FTE: Engine = Engine {
     ..DEFAULT
 };
 
-/// Warsow, whose engine is qfusion. Team 0 is that of spectators. −9999 means that there is no score.
-/// (Warsow/qfusion source/server/sv_main.cpp, source/server/game/g_frame.cpp,
+/// Warsow, whose engine is qfusion. Team 0 is that of spectators. −9999 means that there is no
+/// score. (Warsow/qfusion source/server/sv_main.cpp, source/server/game/g_frame.cpp,
 /// source/common/facilities/gs_public.h; viciious/qfusion source/gameshared/q_shared.c).
 pub(crate) const WARSOW: Engine = Engine {
     row: Row {

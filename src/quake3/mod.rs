@@ -63,18 +63,19 @@
 //!   (QW-Group/mvdsv, src/sv_send.c). They are joined in order of arrival. If the last one has
 //!   nearly 1,340 bytes, the end counts as missing. A datagram lost in the middle is noticed only
 //!   if a line was cut there, and one of another reply only if a client's number comes twice.
-//! - So after a retry, the first datagram of the reply to one attempt can be joined with the rest of
-//!   the reply to another. The answer then has players of two moments.
+//! - So after a retry, the first datagram of the reply to one attempt can be joined with the rest
+//!   of the reply to another. The answer then has players of two moments.
 //! - Bit 0 of `needpass` is the password of players (yquake2/yquake2, src/game/g_main.c).
-//! - Spectators of QuakeWorld do not count as players. `maxclients` does not count them either.
-//!   `S` in place of the score marks them, or −9999 there and a ping below 1; then their names begin
+//! - Spectators of QuakeWorld do not count as players. `maxclients` does not count them either. `S`
+//!   in place of the score marks them, or −9999 there and a ping below 1; then their names begin
 //!   with `\s\`, or end with `(s)` on old servers (QW-Group/ezquake-source, src/EX_browser_net.c).
-//! - A line of QuakeWorld can describe a stream of QTV: number, title, address, viewers. It is a rule
-//!   with the key `qtv`.
+//! - A line of QuakeWorld can describe a stream of QTV: number, title, address, viewers. It is a
+//!   rule with the key `qtv`.
 //! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). A reply of
 //!   Quake 2 names the game only without a modification.
-//! - Quetoo answers in either dialect. Its player lines have the keys `score`, `ping` and `name`, and
-//!   those of bots `ai` (jdolan/quetoo, src/server/sv_main.c). The server side does not write them.
+//! - Quetoo answers in either dialect. Its player lines have the keys `score`, `ping` and `name`,
+//!   and those of bots `ai` (jdolan/quetoo, src/server/sv_main.c). The server side does not write
+//!   them.
 //! - QTV and qwfwd are in the lists of QuakeWorld: the key `*version` tells them apart.
 //!
 //! # Traps
@@ -100,10 +101,10 @@
 //!   most engines (16 KiB in id's), but at 1,396 bytes in Quake3e and ETe (ec-/Quake3e,
 //!   code/server/sv_main.c; etfdevs/ETe, src/server/sv_main.c). The end of a status that is nearly
 //!   as long counts as missing, also of an unknown engine, unless a player is listed for each slot.
-//! - Fewer lines than the key `clients` counts make the answer incomplete. DarkPlaces, Warsow and FTE
-//!   send this key; the server side of this crate adds it to each status. Other clients accept it:
-//!   ioquake3 keeps a status's pairs as they are (code/client/cl_main.c), qstat 2.17 shows it as the
-//!   number of players.
+//! - Fewer lines than the key `clients` counts make the answer incomplete. DarkPlaces, Warsow and
+//!   FTE send this key; the server side of this crate adds it to each status. Other clients accept
+//!   it: ioquake3 keeps a status's pairs as they are (code/client/cl_main.c), qstat 2.17 shows it
+//!   as the number of players.
 //! - Some servers of Jedi Academy demand that the client sends a text back before they answer, see
 //!   [`Dialect::OpenJk`](crate::Dialect::OpenJk).
 //! - Do not send `getstatus` right after `getinfo`, and do not retry within a second. DarkPlaces
@@ -145,8 +146,8 @@
 //! The server side writes the fields under the keys of ioquake3, and the rules as they are: put the
 //! keys of another engine into the rules. A rule is left out if a field was written under its key.
 //!
-//! - An info also has `needpass` and `humans`, which the clients of Jedi Academy and Enemy Territory
-//!   read (OpenJK, ET: Legacy: `CL_SetServerInfo`), and counts all slots.
+//! - An info also has `needpass` and `humans`, which the clients of Jedi Academy and Enemy
+//!   Territory read (OpenJK, ET: Legacy: `CL_SetServerInfo`), and counts all slots.
 //! - The game is `gamename`. With a modification, a status has that under `gamename` and the game
 //!   under `com_gamename`; an info has it under `game`.
 //! - Teams are not written.

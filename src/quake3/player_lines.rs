@@ -140,8 +140,8 @@ impl<'a> PlayerReader<'a> {
         }
     }
 
-    /// A player with the fields that all lines have, this name and this ping, and the further fields
-    /// that were pushed since the last player.
+    /// A player with the fields that all lines have, this name and this ping, and the further
+    /// fields that were pushed since the last player.
     #[inline]
     fn common_player(&mut self, line: &PlayerLine<'a>, name: &[u8], ping: Option<i32>) -> Player {
         let (engine, score, team) = (self.engine, line.score(), line.team());

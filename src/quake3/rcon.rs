@@ -17,8 +17,8 @@
 //! [`Charset::Quake`]. FTE's datagrams are the same (fte-team/fteqw, engine/server/sv_send.c), so
 //! nothing tells the engines apart, and FTE's colour codes stay in the text.
 //!
-//! Medal of Honor has byte 02 before the word of the request, and 01 before that of the reply; its servers accept
-//! any byte in place of 02 (openmoh/openmohaa, code/server/sv_main.c).
+//! Medal of Honor has byte 02 before the word of the request, and 01 before that of the reply; its
+//! servers accept any byte in place of 02 (openmoh/openmohaa, code/server/sv_main.c).
 //!
 //! The password travels in plain text, and replies are not authenticated: anyone on the path can
 //! read and forge both. DarkPlaces' signed form keeps the password secret.

@@ -34,8 +34,8 @@ use crate::time::{Instant, earlier};
 /// - The servers: at most [`ScanOptions::with_per_host`] queries are under way to one host. Targets
 ///   that wait for their host are skipped, at most 4,096 of them.
 ///
-/// A server that has started to answer gets up to four timeouts. The wait after each of its requests
-/// is one and a half times its slowest reply so far.
+/// A server that has started to answer gets up to four timeouts. The wait after each of its
+/// requests is one and a half times its slowest reply so far.
 ///
 /// # Cost
 /// Memory grows with the queries in flight, not with the list. Each has a session, a timer, and
@@ -519,8 +519,8 @@ impl<C: Conversation> Scanner<C> {
         true
     }
 
-    /// Ends a query of this server's host. A target that waits for the host or the address takes its
-    /// place.
+    /// Ends a query of this server's host. A target that waits for the host or the address takes
+    /// its place.
     fn leave_host(&mut self, peer: SocketAddr) {
         let has_limit = self.max_queries(peer).is_some();
         let host = if has_limit {

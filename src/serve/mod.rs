@@ -32,8 +32,8 @@
 //! # Ok::<(), std::net::AddrParseError>(())
 //! ```
 //!
-//! With tokio, `net::serve` runs this loop. The guide's chapter `answering` has it on the socket of a
-//! game.
+//! With tokio, `net::serve` runs this loop. The guide's chapter `answering` has it on the socket of
+//! a game.
 
 mod announcer;
 mod guard;

@@ -207,7 +207,8 @@ impl Fragments {
         self.parts.iter().map(|part| (part.number, &part.body))
     }
 
-    /// The datagrams, in order of arrival, without copies. Read again, they give the same collection.
+    /// The datagrams, in order of arrival, without copies. Read again, they give the same
+    /// collection.
     pub(crate) fn datagrams(&self) -> &[Bytes] {
         &self.datagrams
     }

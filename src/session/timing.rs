@@ -55,9 +55,9 @@ impl Timing {
     /// The longest duration of a query of one address: 10 ms–10 min, default 4 s.
     ///
     /// Retries that would come later are not sent. If a name has several addresses, each has this
-    /// timeout. In a [`Scanner`](crate::scan::Scanner), `Client::scan` and `Client::lan`, it applies
-    /// to servers that send nothing. A server that has sent part of its answer may take four times as
-    /// long, 16 s by default.
+    /// timeout. In a [`Scanner`](crate::scan::Scanner), `Client::scan` and `Client::lan`, it
+    /// applies to servers that send nothing. A server that has sent part of its answer may take
+    /// four times as long, 16 s by default.
     pub const fn timeout(&self) -> Duration {
         self.timeout
     }

@@ -106,8 +106,8 @@ pub(super) fn tremulous_13(after: &str) -> Option<Code<'_>> {
 
 /// voron00/CoD2rev_Server, src/universal/q_shared.cpp.
 ///
-/// `code = *( "^" code ) character`: the engine removes codes until none is left. Each caret needs a
-/// character, and that of the first one ends the code.
+/// `code = *( "^" code ) character`: the engine removes codes until none is left. Each caret needs
+/// a character, and that of the first one ends the code.
 pub(super) fn call_of_duty_2(after: &str) -> Option<Code<'_>> {
     let mut open_carets = 1_usize;
     for (at, character) in after.char_indices() {

@@ -44,8 +44,8 @@ pub enum Colours {
     /// `^` and a letter or digit: ioquake3, iortcw, Elite Force, Medal of Honor, World of Padman,
     /// Tremulous 1.2.
     CaretAlphanumeric,
-    /// `^` and any character except `^`: id Software's engines, Quake3e, Soldier of Fortune II, Jedi
-    /// Outcast 1.02 and 1.03.
+    /// `^` and any character except `^`: id Software's engines, Quake3e, Soldier of Fortune II,
+    /// Jedi Outcast 1.02 and 1.03.
     Caret,
     /// `^` and any character except `^`; 32 colours: Enemy Territory, Smokin' Guns.
     EnemyTerritory,

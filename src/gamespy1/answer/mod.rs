@@ -134,8 +134,8 @@ impl Answer {
         &self.body.bytes
     }
 
-    /// The datagrams that the answer was made of, unchanged, in order of arrival and without copies.
-    /// [`Self::from_datagrams`] makes the same answer of them, to an unknown request.
+    /// The datagrams that the answer was made of, unchanged, in order of arrival and without
+    /// copies. [`Self::from_datagrams`] makes the same answer of them, to an unknown request.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         self.body.datagrams.iter().map(|datagram| &datagram[..])
     }
@@ -153,8 +153,8 @@ impl Answer {
     /// missing if
     ///
     /// - the last row was cut: it lacks a column that all other rows have;
-    /// - there are fewer rows than `numplayers`, and either fragments have no numbers, or values that
-    ///   contain `\` can hide rows.
+    /// - there are fewer rows than `numplayers`, and either fragments have no numbers, or values
+    ///   that contain `\` can hide rows.
     ///
     /// Descent 3 loses a pair before each datagram but the first: players or rules are missing.
     pub const fn completeness(&self) -> Completeness {
@@ -168,8 +168,8 @@ impl Answer {
 
     /// The answer to `\echo\text`, as key and value.
     ///
-    /// The key is `echo_replay`, `echo`, `echo_reply` or `echoresponse`, and `ignoring` if the server
-    /// refuses. If only an echo was requested, it is the first pair under any key.
+    /// The key is `echo_replay`, `echo`, `echo_reply` or `echoresponse`, and `ignoring` if the
+    /// server refuses. If only an echo was requested, it is the first pair under any key.
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {

@@ -31,12 +31,12 @@ const TRAILER: usize = 22;
 ///
 /// The `queryid` is derived from [`Requester::number`].
 ///
-/// The keys are those of UT99: `gamename`, `gamever`, `minnetver`, `hostname`, `hostport`, `mapname`,
-/// `gametype`, `numplayers`, `maxplayers`, `gamemode`, `mutators`, `password`, `listenserver`,
-/// `timelimit`, `remainingtime` and `fraglimit`. A rule with the key of a known field is left out;
-/// other rules are sent as they are. Fields without a key are not sent, and teams only in the
-/// answer to `\teams\`. Clients read some keys by the game: with the name of a game of another
-/// engine, add the keys of that engine as rules.
+/// The keys are those of UT99: `gamename`, `gamever`, `minnetver`, `hostname`, `hostport`,
+/// `mapname`, `gametype`, `numplayers`, `maxplayers`, `gamemode`, `mutators`, `password`,
+/// `listenserver`, `timelimit`, `remainingtime` and `fraglimit`. A rule with the key of a known
+/// field is left out; other rules are sent as they are. Fields without a key are not sent, and
+/// teams only in the answer to `\teams\`. Clients read some keys by the game: with the name of a
+/// game of another engine, add the keys of that engine as rules.
 ///
 /// The format cannot carry `\` and control bytes: they are removed from keys and values. These
 /// rules are left out too:
@@ -45,10 +45,10 @@ const TRAILER: usize = 22;
 /// - a rule that it would read as an end mark (`final`, `queryid`, `statusresponse`, `eof`);
 /// - a rule too long for a datagram.
 ///
-/// A reply has at most 32 datagrams, because qstat joins no more. If they are too few, the rules are
-/// left out, and then the last players. Such a reply has no `final`, so that no client counts it as
-/// complete. The clients node-gamedig and rust-gamedig then report a failure.
-/// qstat, GameQ and this crate return the part that has arrived; this crate marks it as incomplete.
+/// A reply has at most 32 datagrams, because qstat joins no more. If they are too few, the rules
+/// are left out, and then the last players. Such a reply has no `final`, so that no client counts
+/// it as complete. The clients node-gamedig and rust-gamedig then report a failure. qstat, GameQ
+/// and this crate return the part that has arrived; this crate marks it as incomplete.
 ///
 /// ```
 /// use std::time::Instant;
@@ -289,8 +289,8 @@ fn answer_with_value(command: Command<'_>, status: &ServerStatus, service: &Serv
 /// Writes the datagrams of a reply. The number in `queryid` is the patch: the bytes specific to one
 /// request.
 ///
-/// If the datagrams are too few, the rules are left out, then the end of the reply. A reply that was
-/// cut has no end mark, so that no client counts it as complete.
+/// If the datagrams are too few, the rules are left out, then the end of the reply. A reply that
+/// was cut has no end mark, so that no client counts it as complete.
 ///
 /// A rule too long for any datagram is left out, and the reply keeps its end mark: one long text
 /// must not make the server look broken. GameSpy's own servers lose such a pair too, and the rest

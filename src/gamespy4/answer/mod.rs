@@ -296,8 +296,8 @@ impl Answer {
         &self.bytes
     }
 
-    /// The datagrams that the answer was made of, unchanged, in order of arrival and without copies.
-    /// [`Self::from_datagrams`] makes the same answer of them, to an unknown request.
+    /// The datagrams that the answer was made of, unchanged, in order of arrival and without
+    /// copies. [`Self::from_datagrams`] makes the same answer of them, to an unknown request.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         let only = self.datagrams.is_empty().then_some(&self.bytes);
         let all = only.into_iter().chain(&self.datagrams);

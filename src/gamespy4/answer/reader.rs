@@ -1,8 +1,8 @@
 //! Reads the joined parts of a numbered reply as one body: the server's pairs, then two tables.
 //!
 //! An empty value, the end of a column and the end of a section are the same byte, NUL:
-//! [`Reader::empty_values`] has the rules that tell them apart. A datagram that was shortened in transit
-//! must not count as complete: see [`Reader::check_end`].
+//! [`Reader::empty_values`] has the rules that tell them apart. A datagram that was shortened in
+//! transit must not count as complete: see [`Reader::check_end`].
 
 use super::index::{Column, Index, Reading, take};
 use super::join::{Part, Seam};
@@ -212,8 +212,8 @@ impl<'a> Reader<'a> {
                 let is_at_end = after.is_empty();
                 return Ok(if is_at_end { End::Row } else { End::Malformed });
             }
-            // A text after these NULs may be left out, because it was cut. Before the number of rows
-            // is known, they can be empty values or the column's end, so none of them is read.
+            // A text after these NULs may be left out, because it was cut. Before the number of
+            // rows is known, they can be empty values or the column's end, so none of them is read.
             let may_lack_text =
                 after.is_empty() && matches!(self.seam, Seam::Gap { is_full: true });
             if may_lack_text && self.row_count.is_none() {
@@ -300,8 +300,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a column has no value, not even an empty one: GameSpy's own code writes nothing if
-    /// the game adds nothing (QR2 SDK, qr2.c; S.T.A.L.K.E.R.'s `artefacts_`). The NULs are then only
-    /// its end, before a header with this many values, or its end and the section's.
+    /// the game adds nothing (QR2 SDK, qr2.c; S.T.A.L.K.E.R.'s `artefacts_`). The NULs are then
+    /// only its end, before a header with this many values, or its end and the section's.
     fn is_column_without_values(&self, nuls: usize, after: &[u8], known: usize) -> bool {
         match (nuls, after) {
             (1, header_at) => begins_column(header_at, known),

@@ -45,9 +45,10 @@ const fn heartbeat(tag: &'static str, game: Option<&'static str>) -> Heartbeat {
 ///
 /// Sources: dpmaster, src/games.c; id-Software/RTCW-MP and id-Software/Enemy-Territory,
 /// src/server/sv_main.c; Chomenor/ioef-cmod, code/server/sv_main.c, code/client/cl_main.c;
-/// GrangerHub/tremulous, src/server/sv_main.cpp; DaemonEngine/Daemon, src/engine/server/sv_main.cpp;
-/// voron00/CoD2rev_Server, src/server/sv_main_mp.cpp; callofduty4x/CoD4x_Server, src/sv_main.c; the
-/// clients of the later games of Call of Duty, src/client/component/party.cpp.
+/// GrangerHub/tremulous, src/server/sv_main.cpp; DaemonEngine/Daemon,
+/// src/engine/server/sv_main.cpp; voron00/CoD2rev_Server, src/server/sv_main_mp.cpp;
+/// callofduty4x/CoD4x_Server, src/sv_main.c; the clients of the later games of Call of Duty,
+/// src/client/component/party.cpp.
 pub(super) static HEARTBEATS: [Heartbeat; 15] = [
     // Of a server that names its game in its `infoResponse`.
     heartbeat("DarkPlaces", None),

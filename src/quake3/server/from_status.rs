@@ -48,8 +48,8 @@ pub(crate) fn info_pairs(
     writer.info
 }
 
-/// The pairs of the status's fields in a `statusResponse`, in a bounded number of bytes. Each key is
-/// written once.
+/// The pairs of the status's fields in a `statusResponse`, in a bounded number of bytes. Each key
+/// is written once.
 ///
 /// It still lacks `clients`, which depends on the player lines that fit.
 pub(super) fn status_pairs(

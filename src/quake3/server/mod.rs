@@ -35,9 +35,9 @@ const PURPOSE: u16 = 0x5133;
 
 /// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player
 /// slots here. As [`Format::Quake2`] it answers `status`, `info` and `ping`, as
-/// [`Format::QuakeWorld`] `status` and `k`.
-/// Other requests get no reply, nor does a challenge of more than 128 bytes. A game writes its reply
-/// to `connect` with [`Reply`], and its reply to `rcon` with [`Reply::print`].
+/// [`Format::QuakeWorld`] `status` and `k`. Other requests get no reply, nor does a challenge of
+/// more than 128 bytes. A game writes its reply to `connect` with [`Reply`], and its reply to
+/// `rcon` with [`Reply::print`].
 ///
 /// The names and counts are written first, then as many whole player lines as fit, then the
 /// status's own rules. A rule that is empty or does not fit is left out; later rules that fit are

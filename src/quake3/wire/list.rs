@@ -459,8 +459,8 @@ fn put_hexadecimal(ip: Ipv4Addr, port: u16, out: &mut Vec<u8>) {
 }
 
 /// Appends a datagram with as many of the servers as fit, and ends the list after the last one
-/// where the end mark fits. Otherwise the mark needs a datagram of its own. Returns whether the list
-/// ends.
+/// where the end mark fits. Otherwise the mark needs a datagram of its own. Returns whether the
+/// list ends.
 pub(crate) fn put_part(
     addresses: Addresses,
     servers: &mut Peekable<impl Iterator<Item = SocketAddr>>,

@@ -395,9 +395,9 @@ fn status(input: &[u8]) -> Parsed<'_, &[u8]> {
     preceded((tag("\n"), peek(tag("\\"))), rest).parse(input)
 }
 
-/// `unmarked = ( "query" [LF] / %s"c" ( LF / NUL ) / short-heartbeat / %s"C" LF / %s"k" NUL ) *NUL`:
-/// the requests to masters without the mark (Unity-Technologies/qstat, qstat.h; QW-Group/mvdsv,
-/// src/sv_master.c).
+/// `unmarked = ( "query" [LF] / %s"c" ( LF / NUL ) / short-heartbeat / %s"C" LF / %s"k" NUL )
+/// *NUL`: the requests to masters without the mark (Unity-Technologies/qstat, qstat.h;
+/// QW-Group/mvdsv, src/sv_master.c).
 fn unmarked(datagram: &[u8]) -> Parsed<'_, Command<'_>> {
     let end = alt((tag("\n"), tag("\0")));
     let commands = alt((

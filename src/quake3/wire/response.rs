@@ -419,8 +419,8 @@ impl Framing {
     }
 }
 
-/// `text-lines = LF *( !"\" *( %x00-09 / %x0B-FF ) LF ) &"\"`: the end of the word's line, and lines
-/// of text that some servers of Quake 2 send before the infostring (Unity-Technologies/qstat,
+/// `text-lines = LF *( !"\" *( %x00-09 / %x0B-FF ) LF ) &"\"`: the end of the word's line, and
+/// lines of text that some servers of Quake 2 send before the infostring (Unity-Technologies/qstat,
 /// qstat.c, `deal_with_qw_packet`).
 fn text_lines(input: &[u8]) -> Parsed<'_, ()> {
     let (mut rest, _) = tag("\n").parse(input)?;

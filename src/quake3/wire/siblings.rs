@@ -1,5 +1,5 @@
-//! Quake 2, QuakeWorld and Quetoo, the siblings of Quake 3: their player lines and other differences
-//! from Quake 3's packets.
+//! Quake 2, QuakeWorld and Quetoo, the siblings of Quake 3: their player lines and other
+//! differences from Quake 3's packets.
 
 use nom::Parser;
 use nom::branch::alt;
@@ -34,8 +34,8 @@ pub enum Family {
     Quake2,
     /// `n` and an infostring: the reply to `status` in QuakeWorld. NUL ends each of its datagrams.
     QuakeWorld,
-    /// `status`, a line feed and an infostring: the reply to `status` in Quetoo since June 2026. Its
-    /// player lines are infostrings too (jdolan/quetoo, src/server/sv_main.c).
+    /// `status`, a line feed and an infostring: the reply to `status` in Quetoo since June 2026.
+    /// Its player lines are infostrings too (jdolan/quetoo, src/server/sv_main.c).
     Quetoo,
 }
 
@@ -128,8 +128,8 @@ pub struct QuakeWorldLine<'a> {
     pub kind: Option<&'a [u8]>,
 }
 
-/// The marks of a spectator. One is a letter in place of the score. The other is a number there with
-/// a negated ping, and a prefix of the name, or a suffix on old servers (QW-Group/mvdsv,
+/// The marks of a spectator. One is a letter in place of the score. The other is a number there
+/// with a negated ping, and a prefix of the name, or a suffix on old servers (QW-Group/mvdsv,
 /// src/sv_main.c, `SVC_Status`; QW-Group/ezquake-source, src/EX_browser_net.c).
 pub(crate) const SPECTATOR_LETTER: &[u8] = b"S";
 pub(crate) const SPECTATOR_NUMBER: &[u8] = b"-9999";
@@ -247,8 +247,8 @@ impl<'a> QuetooLine<'a> {
     }
 }
 
-/// `quetoo-line = 1*( "\" token "\" token )`, with the key `name`. Servers write `score`, `ping` and
-/// `name`, and `ai` for bots (jdolan/quetoo, src/server/sv_main.c, `Sv_StatusString`).
+/// `quetoo-line = 1*( "\" token "\" token )`, with the key `name`. Servers write `score`, `ping`
+/// and `name`, and `ai` for bots (jdolan/quetoo, src/server/sv_main.c, `Sv_StatusString`).
 fn quetoo_line(line: &[u8]) -> Parsed<'_, QuetooLine<'_>> {
     let pair = (tag("\\"), token, tag("\\"), token);
     let pairs = all_consuming(recognize(many1_count(pair)));
