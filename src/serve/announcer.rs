@@ -70,28 +70,15 @@ pub struct Announcer {
     protocol: MasterProtocol,
     masters: Vec<SocketAddr>,
     occupancy: Occupancy,
-    phase: Phase,
+    /// The heartbeats that are due, and the state that each reports.
+    due: VecDeque<(SocketAddr, ServerState)>,
     schedule: Schedule,
+    /// Whether [`Self::close`] was called.
+    is_closed: bool,
     /// The master of the latest heartbeat.
     latest: Option<SocketAddr>,
     /// Masters that asked for the status, until [`Self::poll_event`] reports them.
     asked: BTreeSet<SocketAddr>,
-}
-
-/// The announcer's state.
-#[derive(Debug, Clone)]
-enum Phase {
-    /// Every heartbeat that was due is sent. The next ones are due at [`Schedule::next`].
-    Waiting,
-    /// Heartbeats with this report are due for these masters.
-    Sending {
-        report: ServerState,
-        masters: VecDeque<SocketAddr>,
-    },
-    /// After [`Announcer::close`]: the last heartbeats are due for these masters.
-    Closing { masters: VecDeque<SocketAddr> },
-    /// The last heartbeats are sent.
-    Closed,
 }
 
 /// When heartbeats are due, and the state that the next ones report.
@@ -264,12 +251,13 @@ impl Announcer {
             protocol,
             masters: masters.take(MAX_MASTERS).collect(),
             occupancy,
-            phase: Phase::Waiting,
+            due: VecDeque::new(),
             schedule: Schedule {
                 last: now,
                 next: now,
                 report: ServerState::Running,
             },
+            is_closed: false,
             latest: None,
             asked: BTreeSet::new(),
         }
@@ -299,20 +287,18 @@ impl Announcer {
     /// Quake 2 and QuakeWorld have a message for it. Quake 3 has none: as the engines do, the
     /// announcer sends two heartbeats. Do not answer queries after them.
     pub fn close(&mut self) {
+        if self.is_closed {
+            return;
+        }
+        self.is_closed = true;
         let times = match self.protocol {
             MasterProtocol::Quake3 { .. } => 2,
             _ => 1,
         };
-        let mut masters = match std::mem::replace(&mut self.phase, Phase::Closed) {
-            Phase::Waiting => VecDeque::new(),
-            Phase::Sending { masters, .. } => masters,
-            closed @ (Phase::Closing { .. } | Phase::Closed) => {
-                self.phase = closed;
-                return;
-            }
-        };
-        masters.extend(self.masters.repeat(times));
-        self.phase = Phase::Closing { masters };
+        let not_sent = std::mem::take(&mut self.due).into_iter();
+        let masters = not_sent.map(|(master, _)| master);
+        let masters = masters.chain(self.masters.repeat(times));
+        self.due = masters.map(|master| (master, ServerState::Ended)).collect();
     }
 
     /// Begins to send the heartbeats that are due.
@@ -323,40 +309,18 @@ impl Announcer {
         if let MasterProtocol::QuakeWorld { sequence, .. } = &mut self.protocol {
             *sequence = sequence.saturating_add(1);
         }
-        self.phase = Phase::Sending {
-            report,
-            masters: self.masters.iter().copied().collect(),
-        };
+        let masters = self.masters.iter();
+        self.due = masters.map(|master| (*master, report)).collect();
     }
-
-    /// The next heartbeat that is due, if one is left.
-    fn next_heartbeat(&mut self) -> Option<Heartbeat> {
-        let (masters, report, next_phase) = match &mut self.phase {
-            Phase::Waiting | Phase::Closed => return None,
-            Phase::Sending { masters, report } => (masters, *report, Phase::Waiting),
-            Phase::Closing { masters } => (masters, ServerState::Ended, Phase::Closed),
-        };
-        let to = masters.pop_front();
-        if masters.is_empty() {
-            self.phase = next_phase;
-        }
-        Some(Heartbeat { to: to?, report })
-    }
-}
-
-/// A heartbeat that is due.
-struct Heartbeat {
-    to: SocketAddr,
-    report: ServerState,
 }
 
 impl Machine for Announcer {
     /// Appends the next heartbeat to `out` and returns its destination; `None` when none is due.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if matches!(self.phase, Phase::Waiting) && now >= self.schedule.next {
+        if self.due.is_empty() && !self.is_closed && now >= self.schedule.next {
             self.begin(now);
         }
-        let Heartbeat { to, report } = self.next_heartbeat()?;
+        let (to, report) = self.due.pop_front()?;
         self.latest = Some(to);
         let start = out.len();
         self.protocol.encode(report, out);
@@ -369,7 +333,7 @@ impl Machine for Announcer {
     /// Handles a datagram that arrived at the server's socket. The announcer only records that a
     /// master queried the server; the server must still answer.
     fn handle_datagram(&mut self, _now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        if matches!(self.phase, Phase::Closing { .. } | Phase::Closed) {
+        if self.is_closed {
             return Handled::Ignored;
         }
         let from = canonical(from);
@@ -390,15 +354,12 @@ impl Machine for Announcer {
 
     /// When the next heartbeat is due; `None` after the last one, and without masters.
     fn poll_timeout(&self) -> Option<Instant> {
-        if self.masters.is_empty() {
-            return None;
-        }
-        match self.phase {
-            Phase::Waiting => Some(self.schedule.next),
+        if !self.due.is_empty() {
             // The time in the past at which they became due.
-            Phase::Sending { .. } | Phase::Closing { .. } => Some(self.schedule.last),
-            Phase::Closed => None,
+            return Some(self.schedule.last);
         }
+        let is_over = self.is_closed || self.masters.is_empty();
+        (!is_over).then_some(self.schedule.next)
     }
 
     /// Does nothing: heartbeats become due in [`Self::poll_transmit`].

@@ -37,17 +37,8 @@ struct List {
     source: u64,
     servers: Servers,
     addresses: Addresses,
-    progress: Progress,
-}
-
-/// How far a list was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
-    Waiting,
-    /// Some datagrams were sent. This is the first server that was not.
-    Begun {
-        next: SocketAddr,
-    },
+    /// The first server that was not sent; `None` while the list waits.
+    next: Option<SocketAddr>,
 }
 
 /// The servers that a client requests.
@@ -118,10 +109,7 @@ impl Servers {
 impl List {
     /// Appends the next datagram.
     fn write(&mut self, registry: &Registry, now: Instant, out: &mut Vec<u8>) -> Written {
-        let first = match self.progress {
-            Progress::Waiting => LOWEST,
-            Progress::Begun { next } => next,
-        };
+        let first = self.next.unwrap_or(LOWEST);
         let mut examined = 0_u64;
         let of_game = registry
             .of_game(self.servers.game, first)
@@ -130,8 +118,7 @@ impl List {
         let mut addresses = wanted.map(|(server, _)| server).peekable();
         let ends_list = put_part(self.addresses, &mut addresses, out);
         // Without a next server, only the end mark is left to write.
-        let next = addresses.next().unwrap_or(HIGHEST);
-        self.progress = Progress::Begun { next };
+        self.next = Some(addresses.next().unwrap_or(HIGHEST));
         Written {
             ends_list,
             examined,
@@ -213,7 +200,7 @@ impl Outbox {
             source,
             servers: Servers::new(game, request, rule)?,
             addresses: rule.addresses(request),
-            progress: Progress::Waiting,
+            next: None,
         };
         if self.lists.len() < MAX_LISTS {
             self.lists.push_back(list);
@@ -233,7 +220,7 @@ impl Outbox {
 
     /// Whether a source may get another list. Its lists that wait count as sent.
     fn has_share(&self, now: Instant, source: u64) -> bool {
-        let waits = |list: &&List| list.source == source && list.progress == Progress::Waiting;
+        let waits = |list: &&List| list.source == source && list.next.is_none();
         let waiting = self.lists.iter().filter(waits).count();
         let waiting = u64::try_from(waiting).unwrap_or(u64::MAX);
         // A copy, so that nothing is counted yet.
@@ -255,7 +242,7 @@ impl Outbox {
         let list = self.lists.front_mut()?;
         // A list counts once it is begun, so a displaced request does not use up the share of its
         // source.
-        if list.progress == Progress::Waiting {
+        if list.next.is_none() {
             self.lists_sent.add(list.source, now, &self.list_rate, 1);
         }
         let to = list.to;
