@@ -197,8 +197,6 @@
 mod answer;
 mod client;
 mod engines;
-#[cfg(feature = "serve")]
-mod from_status;
 mod list_reply;
 mod lists;
 mod players;

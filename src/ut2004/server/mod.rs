@@ -3,13 +3,14 @@
 use bytes::Bytes;
 
 use super::engines::UT2004_VERSION;
-use super::from_status;
 use super::wire::lists::{FLUSH_LENGTH, PLAYERS, RULES};
 use super::wire::{Body, Command, Request, Response, RuleList, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
 use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::Service;
+
+mod from_status;
 
 /// Answers a request as the game does. The info is one datagram. Rules and players take as many as
 /// they need: a new datagram begins when the last one is longer than 450 bytes. A request for both

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::engines::{DEDICATED, NON_DEDICATED, SERVER_MODE};
-use super::wire::info::{FLAGS, Info, SKILL_LEVEL};
-use super::wire::lists::{PLAYER_NUM, PlayerRecord, STATS_ID};
-use super::wire::text::WireText;
 use crate::model::{Player, ServerStatus, Text, TextRef};
 use crate::text::number;
+use crate::ut2004::engines::{DEDICATED, NON_DEDICATED, SERVER_MODE};
+use crate::ut2004::wire::info::{FLAGS, Info, SKILL_LEVEL};
+use crate::ut2004::wire::lists::{PLAYER_NUM, PlayerRecord, STATS_ID};
+use crate::ut2004::wire::text::WireText;
 
 /// Writes the info record.
 pub(super) fn info<R>(status: &ServerStatus, write: impl FnOnce(Info<'_>) -> R) -> R {
