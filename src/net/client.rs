@@ -443,7 +443,8 @@ impl Client {
     /// Makes a server object for a server of a game, a `Box<dyn Query>`.
     ///
     /// The server is queried as in [`Self::query_game`]. An answer of another game is
-    /// [`Error::OtherServer`].
+    /// [`Error::OtherServer`]. Give the port: without one, a second server of the same host can
+    /// answer the next query.
     ///
     /// This call cannot fail. An unknown game fails each query, with [`Error::UnknownGame`], and so
     /// does a malformed address, with [`Error::BadAddress`].
@@ -453,10 +454,10 @@ impl Client {
     ///
     /// let client = Client::new()?;
     /// let servers: Vec<Box<dyn Query>> = vec![
-    ///     client.target_game("openarena", "192.0.2.1"),
+    ///     client.target_game("openarena", "192.0.2.1:27960"),
     ///     client.target("ut2004", "192.0.2.2:7778"),
     /// ];
-    /// assert_eq!(servers[0].name(), "192.0.2.1");
+    /// assert_eq!(servers[0].name(), "192.0.2.1:27960");
     /// # Ok::<(), queryport::Error>(())
     /// ```
     #[cfg(feature = "games")]
