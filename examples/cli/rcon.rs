@@ -33,14 +33,12 @@ const EXAMPLES: &[&str] = &[
     "rcon example.org:27960 status  one command",
 ];
 
-/// The exit codes, as `--help` says them.
-const EXIT_STATUS: &str = "Exit status: 0 answered, 1 no answer or refused, 2 wrong command line,\n3 incomplete answer, 130 after \
+/// The end of `--help`: the password, and the exit codes.
+const EXIT_STATUS: &str = "The password comes from the environment variable QUERYPORT_RCON_PASSWORD, or is asked for.\n\
+                           Exit status: 0 answered, 1 no answer or refused, 2 wrong command line,\n3 incomplete answer, 130 after \
                            Ctrl-C, and after SIGTERM if the password was asked for";
 
 /// Run console commands on a Quake 3 server.
-///
-/// The password comes from the environment variable QUERYPORT_RCON_PASSWORD, or is asked for on the
-/// terminal.
 #[derive(Debug, Parser)]
 #[command(name = "rcon", bin_name = "queryport rcon", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
@@ -51,7 +49,9 @@ pub(crate) struct Arguments {
     /// The command and its arguments; without it, commands are read from standard input.
     #[arg(trailing_var_arg = true)]
     command: Vec<String>,
-    /// How the password is sent. The modes `time` and `challenge` need `--features secure-rcon`.
+    /// How the password is sent: in plain text, in quotes (Quake3e, CoD4x), after byte 0x02 (Medal of
+    /// Honor). For DarkPlaces, `time` and `challenge` sign the command and need `--features
+    /// secure-rcon`.
     #[arg(long, default_value = "plain")]
     mode: Mode,
     /// The timeout of a command in seconds.
@@ -65,16 +65,11 @@ pub(crate) struct Arguments {
 /// The modes of [`RconMode`] as arguments. Only a type of this program can implement [`ValueEnum`].
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Mode {
-    /// In plain text.
     Plain,
-    /// In plain text and in quotes (Quake3e, CoD4x).
     Quoted,
-    /// In plain text after byte 0x02 (Medal of Honor).
     MedalOfHonor,
-    /// As a signature over the time (DarkPlaces).
     #[cfg(feature = "secure-rcon")]
     Time,
-    /// As a signature over a challenge (DarkPlaces).
     #[cfg(feature = "secure-rcon")]
     Challenge,
 }

@@ -65,7 +65,8 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
         let _ = writeln!(out, "  settings    {}", super::settings::line(&settings));
     }
     let _ = writeln!(out, "  players     {}", counts(status));
-    for team in &status.teams {
+    let is_shown = |team: &&Team| team.name.is_some() || team.score.is_some();
+    for team in status.teams.iter().filter(is_shown) {
         let _ = writeln!(out, "{}", team_line(team));
     }
     match status.players.known() {
