@@ -25,6 +25,10 @@ const ALL_PARTS: &[u8] = br"\basic\\info\\rules\\players\";
 /// While `\status\` stays unanswered, one request in this many is [`INFO`].
 const INFO_EVERY: u32 = 3;
 
+/// How often a server that answers is asked at most. Where each player has a datagram, a reply is
+/// seldom whole on a bad link.
+const MAX_REQUESTS: u32 = 5;
+
 /// Queries a server's status, or sends any list of commands.
 ///
 /// The request is `\status\`. For [`Detail::Short`] it is `\basic\\info\`, and every retry is
@@ -189,17 +193,21 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        if let Some(best) = Answer::best(&self.replies, &self.asked) {
-            let is_last = remaining != Remaining::Retry || *self.request == *ALL_PARTS;
-            if is_last || self.is_final(&best) {
-                return OnTimeout::Done(best);
-            }
-            if self.is_ended {
-                self.incomplete_length = Some(best.raw().len());
-            }
+        let Some(best) = Answer::best(&self.replies, &self.asked) else {
+            self.choose_request();
+            return OnTimeout::Retry;
+        };
+        let is_last = remaining == Remaining::Nothing
+            || self.requests_sent >= MAX_REQUESTS
+            || *self.request == *ALL_PARTS;
+        if is_last || self.is_final(&best) {
+            return OnTimeout::Done(best);
+        }
+        if self.is_ended {
+            self.incomplete_length = Some(best.raw().len());
         }
         self.choose_request();
-        OnTimeout::Retry
+        OnTimeout::Next
     }
 }
 

@@ -89,6 +89,8 @@ enum Proof {
     Twice = 2,
     /// Any datagram can be missing.
     Thrice = 3,
+    /// The first rule of every stock game is missing.
+    FourTimes = 4,
     /// Something is missing, however many replies are equal.
     Never = u8::MAX,
 }
@@ -341,7 +343,8 @@ impl Lists {
 const fn rules_proof(rules: &Facts) -> Proof {
     match rules.datagrams {
         0 => Proof::Never,
-        _ if !rules.has_first_rule || !rules.has_end => Proof::Thrice,
+        _ if !rules.has_first_rule => Proof::FourTimes,
+        _ if !rules.has_end => Proof::Thrice,
         1 => Proof::Once,
         _ => Proof::Twice,
     }
@@ -480,7 +483,7 @@ impl List {
             self.confirm_bytes();
             return;
         }
-        let facts = self.reply.facts();
+        let facts = self.reply_facts();
         if !facts.is_sound {
             // It proves nothing, and is better than nothing.
             if self.equal_replies == 0 && self.reply.entry_count() > self.best.entry_count() {
@@ -511,6 +514,14 @@ impl List {
         }
     }
 
+    /// What the reply shows. If an earlier one had long names, a datagram that is missing can have
+    /// some.
+    fn reply_facts(&self) -> Facts {
+        let mut facts = self.reply.facts();
+        facts.has_long_names |= self.facts.has_long_names;
+        facts
+    }
+
     fn take_over(&mut self, facts: Facts) {
         self.best = std::mem::take(&mut self.reply);
         self.facts = facts;
@@ -539,7 +550,7 @@ impl List {
         if self.is_silent() {
             return;
         }
-        let facts = self.reply.facts();
+        let facts = self.reply_facts();
         if facts.is_sound {
             self.take_over(facts);
         } else {

@@ -87,7 +87,8 @@
 //! |---|---|---|
 //! | one datagram with both ends | no datagram fits, and enough or bots | 1 |
 //! | several datagrams with both ends | | 2 |
-//! | any others with a datagram | any others | 3 |
+//! | others with `ServerMode` | any others | 3 |
+//! | others with a datagram | | 4 |
 //!
 //! Rules without a datagram are never proved: a server always has some.
 //!
@@ -96,7 +97,7 @@
 //! the count begins anew.
 //!
 //! # How many requests
-//! Without loss and change, two if all of these are so, and at most four:
+//! Without loss and change, a stock game takes two if all of these are so, and at most four:
 //!
 //! | not so | requests | what two would miss |
 //! |---|---|---|
@@ -115,7 +116,7 @@
 //! | unseen | rate |
 //! |---|---|
 //! | A datagram in the middle of rules with both ends is lost from two equal replies. | p² for each such datagram |
-//! | Any other datagram is lost from three equal replies. | p³ |
+//! | The datagram with `ServerMode` is lost from four equal replies, or another one from three. | p⁴ or p³ |
 //! | A datagram of players that seems not to fit is lost: its names are longer than all others, or `MaxSpectators` was lowered. | p, on such a server |
 //! | A lost datagram is replaced by a late copy of another moment. | p·q, if the server has changed |
 //!

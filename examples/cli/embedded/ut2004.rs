@@ -28,6 +28,7 @@ pub(super) fn capture_the_flag() -> ServerStatus {
     status.version = Some("3369".into());
     status.game_port = Some(7777);
     status.max_players = Some(16);
+    status.dedicated = Some(true);
     status.players = [
         on(0, player(unreal(b"\x1b\xff\x01\x01Malcolm"), 12, 48)),
         on(1, player("Жx".into(), 9, 52)),
@@ -35,9 +36,10 @@ pub(super) fn capture_the_flag() -> ServerStatus {
     ]
     .into();
     status.rules = [
-        ("ServerMode", "dedicated"),
         ("AdminName", "embedded"),
         ("AdminEmail", ""),
+        ("MaxSpectators", "2"),
+        ("MinPlayers", "0"),
         ("Mutator", "MutInstaGib"),
         ("Mutator", "MutLowGrav"),
         ("GoalScore", "3"),

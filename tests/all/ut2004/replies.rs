@@ -215,6 +215,22 @@ fn an_empty_list_is_asked_for_three_times() {
     assert_eq!(played.seen(), (0, true, &[3, 0, 3][..]));
 }
 
+/// The first reply shows that names can be long, so the second can lack a datagram of a few.
+#[test]
+fn long_names_of_one_reply_count_for_the_next() {
+    const LONG: &str = "a name of more than twenty letters";
+    let bots = rules_with(&[("MaxSpectators", "2"), ("MinPlayers", "4")]);
+    let whole = [
+        bots.clone(),
+        named((2..=10).rev().map(|number| (number, LONG, 0))),
+        players(1..=1),
+    ];
+    let partial = [bots, players(1..=1)];
+    let played = Played::new(&[info(4)], &[&whole, &partial, &partial]);
+    let (count, is_complete, _) = played.seen();
+    assert!(count == 10 || !is_complete, "{count}");
+}
+
 /// `BecomeSpectator` of `Deaod/UT2004`, `Engine/PlayerController.uc`: whoever watches has no score.
 /// Somebody may have joined between list and info.
 #[test]
@@ -408,10 +424,10 @@ fn a_list_without_a_visible_end_is_proved_by_three_equal_replies() {
     let whole = [first, middle.clone(), last.clone(), people.clone()];
     let played = Played::new(&[info(2)], &[&open, &open, &whole]);
     assert_eq!(played.answer.rules().count(), 6);
-    // Nor one without the first rule.
+    // One without the first rule is asked for once more.
     let headless = [middle, last, people];
     let played = Played::new(&[info(2)], &[&headless]);
-    assert_eq!(played.seen(), (2, true, &[3, 0, 3, 3][..]));
+    assert_eq!(played.seen(), (2, true, &[3, 0, 3, 3, 3][..]));
     let full = [whole_rules(), players(1..=14)];
     let played = Played::new(&[info(14)], &[&full]);
     assert_eq!(played.seen(), (14, true, &[3, 0, 3, 3][..]));
