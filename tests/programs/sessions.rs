@@ -14,6 +14,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use kit::process;
 
@@ -45,19 +46,19 @@ fn every_command_has_the_exit_status_and_the_lines_of_its_session() {
         .into_iter()
         .filter(|step| with_examples || !step.line.starts_with("--example"))
         .collect();
-    let (servers, mut wrong) = (servers(), String::new());
-    for steps in steps.chunks(AT_ONCE) {
-        std::thread::scope(|scope| {
-            let check = |step| {
-                let servers = &servers;
-                scope.spawn(move || check(step, servers))
-            };
-            let running: Vec<_> = steps.iter().map(check).collect();
-            for step in running {
-                wrong += &step.join().unwrap();
-            }
-        });
-    }
+    let (servers, left) = (servers(), Mutex::new(steps.iter()));
+    let next = || left.lock().unwrap().next();
+    let check_the_next = || {
+        let mut wrong = String::new();
+        while let Some(step) = next() {
+            wrong += &check(step, &servers);
+        }
+        wrong
+    };
+    let wrong: String = std::thread::scope(|scope| {
+        let running = [(); AT_ONCE].map(|()| scope.spawn(check_the_next));
+        running.map(|thread| thread.join().unwrap()).concat()
+    });
     assert!(wrong.is_empty(), "{wrong}");
 }
 

@@ -1198,6 +1198,8 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
                 folder.0.join("data").display()
             ))
             .arg(format!("--web.listen-address={prometheus}"))
+            // Its targets are known after this time, not after five seconds.
+            .arg("--scrape.discovery-reload-interval=100ms")
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
