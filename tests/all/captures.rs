@@ -99,7 +99,7 @@ fn a_cut_datagram_is_never_taken_for_a_whole_one() {
         }
         let status = whole.to_status();
         for (place, packet) in case.packets.iter().enumerate() {
-            for cut in twist::some_cuts(packet, 400 / case.packets.len()) {
+            for cut in twist::some_cuts(packet, 100 / case.packets.len()) {
                 let Some(answer) = read(protocol, &with(case, place, cut.to_vec())) else {
                     continue;
                 };
@@ -118,7 +118,7 @@ fn a_cut_datagram_is_never_taken_for_a_whole_one() {
         }
     });
     println!("{incomplete} incomplete, {complete} complete");
-    assert!(incomplete > 5_000, "{incomplete}");
+    assert!(incomplete > 2_000, "{incomplete}");
 }
 
 /// Holds for a cut reply: one completeness, and no more players than the whole.
@@ -143,7 +143,7 @@ fn a_flipped_byte_adds_no_players_without_bound() {
                 Protocol::Ut2004 => players + packet.len() / 17,
                 _ => players,
             };
-            let step = 1 + case.packets.len() * packet.len() / 12;
+            let step = 1 + case.packets.len() * packet.len() / 4;
             for flipped in twist::flips(packet).step_by(step) {
                 let Some(answer) = read(protocol, &with(case, place, flipped)) else {
                     continue;

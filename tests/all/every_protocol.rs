@@ -291,8 +291,8 @@ fn for_damaged_replies(mut read: impl FnMut(Protocol, &[Vec<u8>])) {
         });
         for index in 0..datagrams.len() {
             let whole = datagrams[index].clone();
-            let cuts = twist::some_cuts(&whole, 80).map(<[u8]>::to_vec);
-            let flips = twist::flips(&whole).step_by(101);
+            let cuts = twist::some_cuts(&whole, 40).map(<[u8]>::to_vec);
+            let flips = twist::flips(&whole).step_by(211);
             for damaged in cuts.chain(flips) {
                 datagrams[index] = damaged;
                 read(protocol, &datagrams);
@@ -303,7 +303,7 @@ fn for_damaged_replies(mut read: impl FnMut(Protocol, &[Vec<u8>])) {
     for text in ODD_STATUSES {
         let datagram = [b"\xff\xff\xff\xff", text].concat();
         read(Protocol::Quake3, std::slice::from_ref(&datagram));
-        for flipped in twist::flips(&datagram) {
+        for flipped in twist::flips(&datagram).step_by(3) {
             read(Protocol::Quake3, &[flipped]);
         }
     }
@@ -325,7 +325,7 @@ fn a_status_is_as_complete_as_its_answer() {
         );
         compared[usize::from(completeness.is_complete())] += 1;
     });
-    assert!(compared.iter().all(|count| *count > 400), "{compared:?}");
+    assert!(compared.iter().all(|count| *count > 200), "{compared:?}");
 }
 
 /// Datagrams that an answer keeps are the same answer again: as complete, and of the same status.
@@ -335,9 +335,9 @@ fn kept_datagrams_are_the_same_answer_again() {
         let protocol = answer.protocol();
         let kept: Vec<Vec<u8>> = answer.datagrams().map(<[u8]>::to_vec).collect();
         let again = Answer::from_datagrams(protocol, &kept, &Limits::default()).unwrap();
-        let mut status = answer.to_status();
-        status.verification = again.to_status().verification;
-        assert_eq!(again.to_status(), status, "{kept:x?}");
+        let (mut status, status_again) = (answer.to_status(), again.to_status());
+        status.verification = status_again.verification;
+        assert_eq!(status_again, status, "{kept:x?}");
         assert!(again.datagrams().eq(kept), "{protocol}");
     };
     for_damaged_replies(|protocol, datagrams| {

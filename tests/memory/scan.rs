@@ -62,10 +62,10 @@ fn memory_depends_on_the_window_and_not_on_the_list() {
     let (window, few, many) = (
         10_000,
         most_bytes(10_000, 10_000),
-        most_bytes(200_000, 10_000),
+        most_bytes(60_000, 10_000),
     );
     println!(
-        "{} bytes a query under way, {} in a list of 200,000",
+        "{} bytes a query under way, {} in a list of 60,000",
         few / window,
         many / window
     );
@@ -81,7 +81,7 @@ fn memory_depends_on_the_window_and_not_on_the_list() {
     );
     assert!(
         many <= few + few / 2,
-        "{few} bytes for 10,000 targets, {many} for 200,000"
+        "{few} bytes for 10,000 targets, {many} for 60,000"
     );
     let wide = most_bytes(40_000, 32_768);
     println!("{} bytes a query with the default window", wide / 32_768);

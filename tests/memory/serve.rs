@@ -101,8 +101,8 @@ fn floods_of_forged_requests_allocate_nothing() {
     ];
     let mut out = Vec::with_capacity(64 << 10);
     let mut flood = |responder: &mut Responder, start: Instant, addresses: u32| {
-        for n in 0..200_000_u32 {
-            let now = start + Duration::from_micros(100) * n;
+        for n in 0..50_000_u32 {
+            let now = start + Duration::from_micros(400) * n;
             let [.., a, b] = n.wrapping_mul(40_503).to_be_bytes();
             let from = SocketAddr::from(if addresses == 1 {
                 ([203, 0, 113, 9], 9)
@@ -133,7 +133,7 @@ fn floods_of_forged_requests_allocate_nothing() {
     }
     let stats = responder.stats();
     assert!(
-        stats.limited_by_source > 100_000 && stats.limited_by_total > 100_000,
+        stats.limited_by_source > 25_000 && stats.limited_by_total > 25_000,
         "{stats:?}"
     );
     assert!(stats.answered > 5_000, "{stats:?}");

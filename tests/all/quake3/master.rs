@@ -140,11 +140,11 @@ fn fetch(
 
 /// Loss of 10 %, copies of 10 %, reordering over 60 ms.
 #[test]
-fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_is_not_settled() {
+fn servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_is_not_settled() {
     let (mut settled, mut unsettled) = (0, 0);
     for seed in 0..2 {
         let now = Instant::now();
-        let (mut master, all) = master(now, 20_000);
+        let (mut master, all) = master(now, 5_000);
         for passes in [2, 8] {
             let start = now + Duration::from_secs(60 * u64::from(passes));
             let (result, arrived) = fetch((&mut master, start), passes, (Conditions::bad(), seed));
@@ -290,7 +290,7 @@ fn a_full_master_stays_within_its_stated_memory() {
 #[test]
 fn lists_stay_within_the_budget() {
     let start = Instant::now();
-    let (mut master, _) = master(start, 20_000);
+    let (mut master, _) = master(start, 5_000);
     let mut sent = 0_usize;
     let mut lists = 0_u32;
     for ms in 0..2000_u32 {
@@ -318,7 +318,7 @@ fn lists_stay_within_the_budget() {
 #[test]
 fn a_list_without_a_match_costs_the_servers_visited() {
     let start = Instant::now();
-    let (mut master, _) = master(start, 20_000);
+    let (mut master, _) = master(start, 5_000);
     let mut lists = 0_u32;
     for ms in 0..2000_u32 {
         let now = start + Duration::from_millis(ms.into());
@@ -342,7 +342,7 @@ fn a_list_without_a_match_costs_the_servers_visited() {
     }
     // 4 MiB a second and a burst of 64 KiB, at seven bytes a server.
     assert!(
-        (30..=61).contains(&lists),
+        (120..=244).contains(&lists),
         "{lists} lists, {:?}",
         master.stats()
     );
