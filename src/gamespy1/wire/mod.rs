@@ -175,11 +175,10 @@ pub(crate) fn are_pairs(raw: &[u8]) -> bool {
     let texts = raw.strip_prefix(b"\\").unwrap_or(raw);
     // Up to the first name, between two names, and after the last one, all texts must be in pairs.
     let mut start = 0;
-    for name_key in name_keys(texts) {
+    for (name_key, after_key) in name_keys(texts) {
         let before = texts.get(start..name_key).unwrap_or_default();
         let is_value = has_odd_separators(before);
-        let from_key = texts.get(name_key..).unwrap_or_default();
-        let next_key = tokens(from_key).nth(2);
+        let next_key = tokens(after_key).nth(1);
         if is_value || next_key.is_some_and(|text| !begins_like_key(text)) {
             return false;
         }
@@ -189,13 +188,19 @@ pub(crate) fn are_pairs(raw: &[u8]) -> bool {
     raw.is_empty() || has_odd_separators(rest)
 }
 
-/// The positions of the texts that can be keys of players' names.
-fn name_keys(texts: &[u8]) -> impl Iterator<Item = usize> {
-    // Names are few: most texts are not read for this.
-    memchr::memchr2_iter(b'p', b'P', texts).filter(|&position| {
-        let (before, rest) = texts.split_at_checked(position).unwrap_or_default();
+/// The texts that can be keys of players' names: the position of each, and what follows it.
+fn name_keys(texts: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    // Few texts have the fourth letter of `player`, and the others are not read for this.
+    memchr::memchr2_iter(b'y', b'Y', texts).filter_map(|letter| {
+        let position = letter.checked_sub(b"pla".len())?;
+        let (before, rest) = texts.split_at_checked(position)?;
         let begins_text = matches!(before, [] | [.., b'\\']);
-        begins_text && text(rest).is_ok_and(|(_, key)| RowKey::name_index(key).is_some())
+        if !begins_text {
+            return None;
+        }
+        let (after_key, key) = text(rest).ok()?;
+        RowKey::name_index(key)?;
+        Some((position, after_key))
     })
 }
 
@@ -411,7 +416,7 @@ mod tests {
         /// Pair by pair, as the rule is written.
         #[test]
         fn texts_are_pairs_if_each_pair_is_one(
-            texts in proptest::collection::vec("(player|Playername|ping)_[01]|p|=|[Pa]?", 0..9),
+            texts in proptest::collection::vec("(player|Playername|ping)_[01]|p|play|=|[Pa]?", 0..9),
             is_bare: bool,
         ) {
             let joined = texts.join("\\");
