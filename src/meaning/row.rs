@@ -33,6 +33,7 @@ impl PartialEq for Row {
 
 impl Row {
     /// Whether a reply with these values is this engine's.
+    #[inline]
     pub(crate) fn fits(&self, known: &Known<'_>) -> bool {
         self.signatures
             .iter()
