@@ -200,7 +200,7 @@ fn key(text: &str) -> Result<GameKey, String> {
 
 pub(crate) fn start(mut arguments: Arguments) -> ExitCode {
     arguments.port = arguments.port.or(arguments.port_option);
-    command_line::exit(command_line::block_on_threads(run(arguments)))
+    command_line::exit(command_line::block_on(run(arguments)))
 }
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
