@@ -251,20 +251,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn eight_commands_go_out_in_a_row_and_then_one_in_each_1050_ms() {
-        let start = Instant::now();
-        let mut pace = Pace::default();
-        let mut now = start;
-        for before in 0..40_u64 {
-            now = pace.next(now);
-            pace.sent(now);
-            let gaps = 650 * before;
-            let row = 1050 * before.saturating_sub(7);
-            assert_eq!((now - start).as_millis(), gaps.max(row).into());
-        }
-    }
-
     /// A command that may have arrived is not sent to another address of the name.
     #[tokio::test]
     async fn the_next_address_of_a_name_is_tried_where_nothing_can_have_run_the_command() {

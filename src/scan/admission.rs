@@ -551,6 +551,16 @@ mod rate_tests {
     }
 
     #[test]
+    fn the_mean_falls_to_the_datagrams_that_requests_bring() {
+        let mut count = DatagramsPerRequest::default();
+        for _ in 0..20 * REQUESTS_PER_SAMPLE {
+            count.count_datagram();
+            count.count_request();
+        }
+        assert_eq!(count.mean, 1.0);
+    }
+
+    #[test]
     fn the_rate_doubles_up_to_half_of_the_one_before_a_cut_and_grows_by_an_eighth_above() {
         assert_eq!(reviewed(|_, _| {}), 2e6);
         assert_eq!(reviewed(|control, _| control.threshold = 1.5e6), 1.5e6);

@@ -458,21 +458,6 @@ mod tests {
         }
     }
 
-    /// SWAT 4's AdminMod (AMServerQuery.uc) and GameSpy's second generation (nitrocaster/GameSpy,
-    /// qr2.c) write rows column after column. The key after the last name is that of row 0.
-    #[test]
-    fn names_with_a_backslash_are_read_in_column_order() {
-        let raw = br"\player_0\Ann\player_1\Cat\player_2\B\ob\score_0\5\score_1\6\score_2\7";
-        let fields = Fields::with_long_values(raw);
-        assert_eq!(fields.get("player_2"), Some(&br"B\ob"[..]));
-        let scores = ["score_0", "score_1", "score_2"].map(|key| fields.get(key));
-        assert_eq!(scores, [Some(&b"5"[..]), Some(&b"6"[..]), Some(&b"7"[..])]);
-        let fields =
-            Fields::with_long_values(br"\player_0\A\nn\player_1\Cat\player_2\Bob\score_0\5");
-        assert_eq!(fields.get("player_0"), Some(&br"A\nn"[..]));
-        assert_eq!(fields.get("player_1"), Some(&b"Cat"[..]));
-    }
-
     proptest! {
         #[test]
         fn a_pair_that_was_written_is_read(key: Vec<u8>, value: Vec<u8>) {

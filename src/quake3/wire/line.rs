@@ -188,20 +188,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_of_the_protocol_is_of_another_kind() {
-        let words = "getinfo getstatus getchallenge connect rcon srcon ping getservers getserversExt \
-                     heartbeat shutdown infoResponse statusResponse status challengeResponse \
-                     challenge connectResponse accept print reject droperror error needcdkey \
-                     client_connect disconnect ack echo echoResponse getserversResponse \
-                     getserversExtResponse getserversExtResponseLinks rconInfoResponse info";
-        for word in words.split_ascii_whitespace() {
-            for text in [word.to_owned(), word.to_uppercase(), format!("{word}\\a")] {
-                let error = unexpected(text.as_bytes(), "x");
-                assert_eq!(error.kind, ParseErrorKind::Unexpected("x"), "{text}");
-            }
-            let longer = format!("{word}s");
-            let error = unexpected(longer.as_bytes(), "x");
-            assert_eq!(error.kind, ParseErrorKind::NotThisProtocol("x"), "{longer}");
+    fn words_of_the_protocol_are_of_another_kind() {
+        for text in ["getinfo", "GETSERVERSEXT", "print\\a"] {
+            let error = unexpected(text.as_bytes(), "x");
+            assert_eq!(error.kind, ParseErrorKind::Unexpected("x"), "{text}");
         }
+        let error = unexpected(b"getinfos", "x");
+        assert_eq!(error.kind, ParseErrorKind::NotThisProtocol("x"));
     }
 }

@@ -38,43 +38,6 @@ fn a_backslash_in_a_name_shifts_no_scores_in_column_order() {
     assert!(status.completeness.is_complete());
 }
 
-#[test]
-fn a_name_that_ends_in_the_key_of_another_row_keeps_all_players() {
-    let by_columns = br"\hostname\S\gamename\ut\numplayers\3\player_0\B\score_1\player_1\Cat\player_2\Ann\score_0\5\score_1\6\score_2\7\ping_0\10\ping_1\20\ping_2\30\final\\queryid\1.1";
-    let by_rows = br"\hostname\S\gamename\ut\numplayers\3\player_0\B\score_1\score_0\5\player_1\Cat\score_1\6\player_2\Ann\score_2\7\final\\queryid\1.1";
-    for reply in [&by_columns[..], by_rows] {
-        let status = read(&[reply]);
-        let expected = [(r"B\score_1", 5), ("Cat", 6), ("Ann", 7)];
-        let expected = expected.map(|(name, score)| (name.to_owned(), Some(score)));
-        assert_eq!(names_and_scores(&status), expected);
-        assert!(status.completeness.is_complete());
-    }
-}
-
-#[test]
-fn a_backslash_in_any_value_loses_no_players() {
-    let status = read(&[
-        br"\hostname\A\b\gamename\ut\mapname\M\numplayers\1\player_0\Ann\frags_0\7\final\\queryid\1.1",
-    ]);
-    assert_eq!(status.name.as_ref().unwrap().plain(), r"A\b");
-    assert_eq!(status.map.as_ref().unwrap().plain(), "M");
-    assert_eq!(names_and_scores(&status), [("Ann".to_owned(), Some(7))]);
-    assert_eq!(status.player_count, Some(1));
-
-    let both = [("Ann", 7), ("Bob", 8)].map(|(name, score)| (name.to_owned(), Some(score)));
-    let address = br"\hostname\S\gamename\ut\numplayers\2\AdminEMail\a\b\player_0\Ann\frags_0\7\player_1\Bob\frags_1\8\final\\queryid\1.1";
-    let status = read(&[address]);
-    assert_eq!(names_and_scores(&status), both);
-    let address = status.rules.get("AdminEMail").unwrap();
-    assert_eq!(address.raw(), br"a\b");
-
-    let skin = br"\hostname\S\gamename\ut\numplayers\2\player_0\Ann\skin_0\a\b\frags_0\7\player_1\Bob\frags_1\8\final\\queryid\1.1";
-    let status = read(&[skin]);
-    assert_eq!(names_and_scores(&status), both);
-    let skin = status.players[0].extra.get("skin").unwrap();
-    assert_eq!(skin.raw(), br"a\b");
-}
-
 /// The second byte of a character in Shift JIS can be a backslash.
 #[test]
 fn a_name_in_shift_jis_loses_no_map() {

@@ -332,20 +332,6 @@ fn streams_of_qtv_are_among_the_rules_that_limits_allow() {
     );
 }
 
-#[test]
-fn a_player_without_a_login_has_none() {
-    let datagram = b"\xff\xff\xff\xffn\\map\\dm3\n1 0 1 0 \"a\" \"\" 0 0 \"red\" \"\" \"h\"\n\
-        2 0 1 0 \"b\" \"\" 0 0 \"red\" \"de\" \"h\"\n\0";
-    let players = answer(&[datagram]).to_status().players;
-    let logins: Vec<_> = players
-        .iter()
-        .map(|player| player.extra.get("login"))
-        .collect();
-    assert_eq!(logins[0], None);
-    assert_eq!(logins[1].unwrap().plain(), "de");
-    assert_eq!(players[0].bot, Some(false));
-}
-
 /// As Unity-Technologies/qstat skips it (qstat.c, `deal_with_qw_packet`).
 #[test]
 fn text_before_a_status_of_quake_2_is_skipped() {
