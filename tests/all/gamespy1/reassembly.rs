@@ -137,9 +137,8 @@ fn two_replies_without_numbers_to_one_request_are_never_complete() {
 
 /// SWAT 4's AdminMods cut between a key and its value.
 #[test]
-fn a_value_joins_its_key_in_a_reply_that_lacks_its_end() {
+fn a_value_joins_its_key_in_a_reply_that_lacks_its_beginning() {
     let answer = read(&[
-        br"\statusresponse\0\hostname\Srv\eof\",
         br"\statusresponse\1\player_0\Ann\score_0\eof\",
         br"\statusresponse\2\7\player_1\Bob\eof\",
     ]);
