@@ -129,14 +129,13 @@ impl Replies {
 }
 
 /// The requests whose replies are encoded when the status is set.
-const STORED: [&[Command<'_>]; 9] = [
+const STORED: [&[Command<'_>]; 8] = [
     &[Command::Status],
     &[Command::Basic],
     &[Command::Info],
     &[Command::Rules],
     &[Command::Players],
     &[Command::Teams],
-    &[Command::Packets],
     // Clients that refresh a list of servers.
     &[Command::Basic, Command::Info],
     &SECTIONS,
@@ -165,8 +164,11 @@ fn reply_number(requester: &Requester) -> Echo {
 fn commands_to_answer<'a>(request: &Request<'a>, service: &Service) -> Vec<Command<'a>> {
     let mut commands = Vec::new();
     for command in request.commands() {
-        let Some(command) = Command::known(command.name(), command.value()) else {
-            continue;
+        let command = match Command::known(command.name(), command.value()) {
+            // GameSpy's own code sends the parts of a status in datagrams of their own.
+            Some(Command::Packets) => Command::Status,
+            Some(command) => command,
+            None => continue,
         };
         let is_same = |seen: &Command<'_>| {
             seen.name() == command.name() && (!is_property(seen) || *seen == command)
@@ -219,8 +221,6 @@ struct Part<'a> {
     /// Whether these are rules. They are one text if a datagram holds all of them, else one text
     /// each. They are left out if a reply is too long.
     is_rules: bool,
-    /// Whether a new datagram begins after it.
-    ends_datagram: bool,
 }
 
 /// Encodes the reply to these commands.
@@ -230,14 +230,13 @@ fn encode(
     service: &Service,
     sections: &Sections,
 ) -> Datagrams {
-    let names_versions = |command: &Command<'_>| {
-        matches!(command, Command::Basic | Command::Status | Command::Packets)
-    };
+    let names_versions =
+        |command: &Command<'_>| matches!(command, Command::Basic | Command::Status);
     let has_versions = commands.iter().any(names_versions);
     let mut parts = Vec::new();
     for &command in commands {
         let sections_of_command = match command {
-            Command::Status | Command::Packets => &SECTIONS[..],
+            Command::Status => &SECTIONS[..],
             _ => &[command],
         };
         for &section in sections_of_command {
@@ -254,7 +253,6 @@ fn encode(
             parts.push(Part {
                 texts,
                 is_rules: section == Command::Rules,
-                ends_datagram: command == Command::Packets,
             });
         }
     }
@@ -343,9 +341,6 @@ impl Packed {
         packed.datagrams.begin();
         for part in parts {
             packed.push(part);
-            if part.ends_datagram && packed.bytes_left < limit {
-                packed.bytes_left = 0;
-            }
         }
         packed
     }
@@ -407,7 +402,6 @@ mod tests {
         Part {
             texts: Cow::Owned(text),
             is_rules: false,
-            ends_datagram: false,
         }
     }
 
@@ -419,7 +413,6 @@ mod tests {
         Part {
             texts: Cow::Owned(texts),
             is_rules: true,
-            ends_datagram: false,
         }
     }
 
