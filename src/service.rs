@@ -131,8 +131,9 @@ impl Service {
         ///   names and counts are written first, then as many players as fit, then the rules that
         ///   fit. If players are left out, the key `clients` has the number of all. Nothing in a
         ///   reply shows that a rule was left out.
-        /// - GameSpy v4: all datagrams together, default 11,200, which eight datagrams hold. Rules
-        ///   that do not fit are left out first, then players; `numplayers` keeps the true number.
+        /// - GameSpy v4: all datagrams together, default 11,200, which eight datagrams hold, and at
+        ///   least 1,024. Rules that do not fit are left out first, then players; `numplayers` keeps
+        ///   the true number.
         ///   Such a reply lacks its end, so that a client can see that it is incomplete.
         /// - GameSpy v1 and UT2004: no effect, see [`Self::with_max_datagrams`].
         /// - Minecraft's basic reply is not bounded by this; each of its texts is cut at 1,200

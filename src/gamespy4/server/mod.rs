@@ -186,7 +186,7 @@ impl<'a> ReplyKind<'a> {
             Self::Full => full(status, service),
             Self::Lists(keys) => {
                 let content = content_for_one_datagram(status, service);
-                content.encode_legacy(&keys, service.max_reply)
+                content.encode_legacy(&keys, max_reply(service))
             }
         }
     }
@@ -256,7 +256,7 @@ impl Replies {
         match (stored.get(kind), kind) {
             (Some(datagrams), _) => EncodedReply::stored(datagrams, echo),
             (None, ReplyKind::Lists(keys)) => {
-                let datagrams = self.content.encode_legacy(&keys, service.max_reply);
+                let datagrams = self.content.encode_legacy(&keys, max_reply(service));
                 EncodedReply::encoded(datagrams, echo)
             }
             (None, _) => None,
@@ -265,48 +265,41 @@ impl Replies {
 }
 
 /// The reply with everything: as many players as fit, then as many rules, so a rule never displaces
-/// a player. Where even the required keys do not fit, their values are shortened. Where empty lists
-/// do not fit either, the first keys are written alone.
+/// a player. Where even the required keys do not fit, their values are shortened.
 fn full(status: &ServerStatus, service: &Service) -> Datagrams {
     let format = service.format;
     let max_bytes = match format {
-        Format::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
-        _ => service.max_reply,
+        Format::Minecraft => max_reply(service).min(MAX_UDP_PAYLOAD),
+        _ => max_reply(service),
     };
-    for max_value in VALUE_LENGTHS {
-        let content = content(status, format, max_value);
-        if let Some(reply) = largest_fitting(&content, max_bytes) {
-            return reply;
-        }
-    }
-    let shortest = content(status, format, MIN_VALUE_LENGTH);
-    largest_without_lists(&shortest, max_bytes).unwrap_or_default()
+    // The shortest content fits into the shortest reply.
+    let reply = contents(status, format).find_map(|content| largest_fitting(&content, max_bytes));
+    reply.unwrap_or_default()
 }
 
-/// The reply with as many of the first keys as fit, without lists.
-fn largest_without_lists(content: &Content, max_bytes: usize) -> Option<Datagrams> {
-    let reply_with = |keys| largest_fitting(&content.first_keys(keys), max_bytes);
-    let keys = highest(content.key_count(), |keys| reply_with(keys).is_some());
-    reply_with(keys)
+/// The maximum size of a reply, in bytes.
+fn max_reply(service: &Service) -> usize {
+    /// Enough for all required keys with their shortest values, and empty lists.
+    const MIN_REPLY: usize = 1024;
+    service.max_reply.max(MIN_REPLY)
 }
 
-/// Content whose required keys fit into one datagram, if shorter values achieve that.
+/// Content whose required keys fit into one datagram.
 fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Content {
-    let room = service.max_reply.min(MAX_DATAGRAM);
-    for max_value in VALUE_LENGTHS {
-        let content = content(status, service.format, max_value);
-        if content.required_length() < room {
-            return content;
-        }
-    }
-    content(status, service.format, MIN_VALUE_LENGTH)
+    let room = max_reply(service).min(MAX_DATAGRAM);
+    let mut contents = contents(status, service.format);
+    let fitting = contents.find(|content| content.required_length() < room);
+    fitting.unwrap_or_else(|| content(status, service.format, SHORTEST_VALUE))
 }
 
-/// The maximum lengths of the values of required keys, in bytes, in the order in which they are
-/// tried.
-const VALUE_LENGTHS: [usize; 6] = [MAX_VALUE, 600, 300, 150, 75, MIN_VALUE_LENGTH];
-/// No number is longer.
-const MIN_VALUE_LENGTH: usize = 32;
+/// The content of a reply, with ever shorter values of the required keys.
+fn contents(status: &ServerStatus, format: Format) -> impl Iterator<Item = Content> {
+    let lengths = [MAX_VALUE, 600, 300, 150, SHORTEST_VALUE].into_iter();
+    lengths.map(move |max_value| content(status, format, max_value))
+}
+
+/// The length of required values that always fit, in bytes. No number is longer.
+const SHORTEST_VALUE: usize = 75;
 
 /// The largest reply that fits.
 fn largest_fitting(content: &Content, max_bytes: usize) -> Option<Datagrams> {

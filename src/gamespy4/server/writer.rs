@@ -45,24 +45,6 @@ impl Content {
         self.required.len().saturating_add(HEAD).saturating_add(1)
     }
 
-    /// The number of required keys.
-    pub(super) fn key_count(&self) -> usize {
-        split_pairs(&self.required).count()
-    }
-
-    /// The first required keys, without lists.
-    pub(super) fn first_keys(&self, count: usize) -> Self {
-        let keys = split_pairs(&self.required).take(count);
-        Self {
-            is_minecraft: self.is_minecraft,
-            required: keys.flatten().copied().collect(),
-            rules: Vec::new(),
-            players: Vec::new(),
-            teams: Vec::new(),
-            is_cut: true,
-        }
-    }
-
     /// All of it.
     pub(super) fn whole(&self) -> Portion {
         Portion {

@@ -324,16 +324,18 @@ fn a_table_begins_in_a_datagram_with_space_for_100_bytes() {
 }
 
 #[test]
-fn a_name_that_does_not_fit_is_cut_in_steps() {
+fn texts_that_do_not_fit_are_cut_in_steps() {
     let mut served = status(0, 0);
-    served.name = Some("~".repeat(2000).into());
+    let long = || Some("~".repeat(2000).into());
+    (served.name, served.game, served.map) = (long(), long(), long());
+    (served.version, served.game_type, served.mod_name) = (long(), long(), long());
     let length = |max_reply| {
         let service = Service::new(Format::GameSpy4).with_max_reply(max_reply);
-        let replies = ask_with(Selection::ALL, &served, &service);
-        replies[0].iter().filter(|&&byte| byte == b'~').count()
+        let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
+        answer.get("hostname").unwrap().len()
     };
-    let lengths: BTreeSet<usize> = (100..3000).step_by(20).map(length).collect();
-    assert_eq!(Vec::from_iter(lengths), [32, 75, 150, 300, 600, 1200]);
+    let lengths: BTreeSet<usize> = (0..12_000).step_by(100).map(length).collect();
+    assert_eq!(Vec::from_iter(lengths), [75, 150, 300, 600, 1200]);
 }
 
 #[test]
@@ -419,7 +421,7 @@ fn a_list_of_players_that_was_cut_is_incomplete() {
             (255, 11_200),
             (64, 1400),
             (64, 2800),
-            (3, 300),
+            (12, 1024),
         ] {
             let served = status(players, 50);
             let mut service = Service::new(format);
@@ -681,7 +683,7 @@ fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
         (10, 5, 11_200),
         (10, 200, 11_200),
         (64, 5, 11_200),
-        (10, 5, 300),
+        (64, 5, 1024),
     ] {
         let mut service = Service::new(Format::GameSpy4);
         service = service.with_max_reply(max_reply);
@@ -695,7 +697,7 @@ fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
             is_whole,
             "{players} {rules} {max_reply}"
         );
-        if max_reply > 300 && players <= 10 {
+        if players <= 10 {
             assert_eq!(
                 answer.players().len(),
                 players,
