@@ -126,6 +126,8 @@ struct Walk {
     tables: [Columns; 2],
     /// Why the result is ambiguous, if it is.
     open: Option<&'static str>,
+    /// The section that is read.
+    section: u8,
     /// Which sections have been seen. Servers send all three to a full request.
     seen: [bool; 3],
     /// Whether the end of the last table has been seen.
@@ -180,12 +182,16 @@ impl Walk {
 
     fn piece(&mut self, piece: &[u8], next: Option<&[u8]>, is_full: bool) -> Option<()> {
         let mut rest = piece;
+        let mut is_first = true;
         while let Some((&section, after)) = rest.split_first() {
             rest = after;
-            if self.ended && self.seen[2] && section != 2 {
-                self.open = Some("something follows the teams");
-                return Some(());
+            // Only the first section of a datagram can continue one.
+            if section < self.section || section == self.section && !is_first {
+                self.open = Some("sections in another order");
+                return None;
             }
+            self.section = section;
+            is_first = false;
             if let Some(seen) = self.seen.get_mut(usize::from(section)) {
                 *seen = true;
             }
