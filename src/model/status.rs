@@ -121,7 +121,8 @@ pub struct ServerStatus {
     pub former_players: Vec<Player>,
     /// The teams in the server's order.
     pub teams: Vec<Team>,
-    /// Every key and value that the server sent, in the same order.
+    /// Every key and value that the server sent, in the same order. A challenge of the query that
+    /// the reply quotes is one of them.
     #[doc(alias("raw", "unused_entries"))]
     pub rules: Rules,
     /// Whether the answer is complete.

@@ -239,10 +239,14 @@ fn from_transcript(text: &str) -> Result<Reply, String> {
     let transcript = Transcript::parse(text)?;
     let protocol = transcript.get("protocol").map(str::parse).transpose();
     let protocol = protocol.map_err(|error: UnknownProtocol| error.to_string())?;
+    let datagrams: Vec<Bytes> = transcript.datagrams(false).cloned().collect();
+    if datagrams.is_empty() {
+        return Err("the transcript has no reply of the server".to_owned());
+    }
     Ok(Reply {
         protocol,
         server: None,
-        datagrams: transcript.datagrams(false).cloned().collect(),
+        datagrams,
     })
 }
 

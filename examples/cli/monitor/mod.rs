@@ -17,7 +17,8 @@
 //!
 //! The status page is sorted by its headings, and each server has a page with its players and rules.
 //! A page loads itself again after the interval of the queries, every 5 to 30 seconds; with `?still`,
-//! it does not. `/status.json` has the same for programs.
+//! it does not. `/status.json` has the same for programs. A game without a port is watched at the
+//! usual port.
 //!
 //! In the same folder, `prometheus.yml` configures Prometheus to read the metrics, and
 //! `dashboard.json` is a dashboard for Grafana.
@@ -124,7 +125,7 @@ pub(crate) struct Arguments {
     /// With --once: a round trip of more seconds is critical.
     #[arg(long, value_name = "SECONDS", value_parser = seconds(0.001..=86_400.0), requires = "once")]
     critical: Option<f64>,
-    /// Query any server that a request for /probe?target=HOST:PORT&module=GAME names. Whoever
+    /// Query any server that a request for /probe?target=HOST:PORT&module=GAME names. Everybody who
     /// reaches the page can then send queries anywhere.
     #[arg(long, conflicts_with = "once")]
     probe: bool,
