@@ -1,7 +1,7 @@
 //! The sender of a request, and replies: datagrams, and what they quote of a request.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 
@@ -131,7 +131,7 @@ impl Datagrams {
 }
 
 /// The bytes specific to one request: the challenge or the id that its reply quotes, the reply's
-/// number.
+/// number; or the whole of a short reply.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Echo {
     length: usize,
@@ -158,6 +158,13 @@ impl Echo {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 }
+
+/// A datagram that consists of its gap.
+static EMPTY: LazyLock<Arc<Datagrams>> = LazyLock::new(|| {
+    let mut datagrams = Datagrams::default();
+    datagrams.begin();
+    Arc::new(datagrams)
+});
 
 /// A reply to one request: its datagrams, and the bytes that go into their gaps.
 #[derive(Debug, Clone)]
@@ -194,18 +201,11 @@ impl EncodedReply {
         })
     }
 
-    /// A short datagram, which is written for one request at no cost.
-    pub(crate) fn short(bytes: Vec<u8>) -> Self {
-        let start = Start {
-            datagram: 0,
-            gap: 0,
-        };
+    /// A datagram that is short enough to be written for each request, without an allocation.
+    pub(crate) fn short(datagram: Echo) -> Self {
         Self {
-            datagrams: Arc::new(Datagrams {
-                bytes,
-                starts: vec![start],
-            }),
-            echo: Echo::NONE,
+            datagrams: Arc::clone(&EMPTY),
+            echo: datagram,
             is_new: false,
         }
     }
@@ -263,9 +263,16 @@ pub(crate) struct Stored<K>(Vec<(K, Arc<Datagrams>)>);
 impl<K: PartialEq> Stored<K> {
     /// The reply of this kind, if it is encoded.
     pub(crate) fn get(&self, kind: K) -> Option<&Arc<Datagrams>> {
+        self.find(|known| *known == kind)
+    }
+}
+
+impl<K> Stored<K> {
+    /// The first reply of such a kind.
+    pub(crate) fn find(&self, is_kind: impl Fn(&K) -> bool) -> Option<&Arc<Datagrams>> {
         let mut replies = self.0.iter();
         replies
-            .find(|(known, _)| *known == kind)
+            .find(|(known, _)| is_kind(known))
             .map(|(_, datagrams)| datagrams)
     }
 }

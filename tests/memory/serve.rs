@@ -133,7 +133,7 @@ fn floods_of_forged_requests_allocate_nothing() {
     }
     let stats = responder.stats();
     assert!(
-        stats.limited_by_source > 25_000 && stats.limited_by_total > 25_000,
+        stats.limited_by_source > 25_000 && stats.limited_by_total > 15_000,
         "{stats:?}"
     );
     assert!(stats.answered > 5_000, "{stats:?}");

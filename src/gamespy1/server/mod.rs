@@ -75,7 +75,7 @@ pub fn respond(
     service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    let commands = commands_to_answer(request, service);
+    let commands: Vec<_> = commands_to_answer(request, service).collect();
     if commands.is_empty() {
         return Vec::new();
     }
@@ -112,19 +112,19 @@ impl Replies {
         service: &Service,
         requester: &Requester,
     ) -> Option<EncodedReply> {
-        let commands = commands_to_answer(request, service);
+        let number = reply_number(requester);
+        let asks_for = |commands: &&[Command<'_>]| {
+            commands_to_answer(request, service).eq(commands.iter().copied())
+        };
+        if let Some(datagrams) = self.stored.find(asks_for) {
+            return EncodedReply::stored(datagrams, number);
+        }
+        let commands: Vec<_> = commands_to_answer(request, service).collect();
         if commands.is_empty() {
             return None;
         }
-        let number = reply_number(requester);
-        let stored: &Stored<&[Command<'_>]> = &self.stored;
-        match stored.get(&commands) {
-            Some(datagrams) => EncodedReply::stored(datagrams, number),
-            None => {
-                let datagrams = encode(&commands, status, service, &self.sections);
-                EncodedReply::encoded(datagrams, number)
-            }
-        }
+        let datagrams = encode(&commands, status, service, &self.sections);
+        EncodedReply::encoded(datagrams, number)
     }
 }
 
@@ -161,23 +161,28 @@ fn reply_number(requester: &Requester) -> Echo {
 /// replies. GameSpy's own code also answers a command once, because it searches the request for
 /// each command (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The Unreal engine answers repeated
 /// ones too (IpServer's UdpServerQuery).
-fn commands_to_answer<'a>(request: &Request<'a>, service: &Service) -> Vec<Command<'a>> {
-    let mut commands = Vec::new();
-    for command in request.commands() {
-        let command = match Command::known(command.name(), command.value()) {
-            // GameSpy's own code sends the parts of a status in datagrams of their own.
-            Some(Command::Packets) => Command::Status,
-            Some(command) => command,
-            None => continue,
-        };
-        let is_same = |seen: &Command<'_>| {
-            seen.name() == command.name() && (!is_property(seen) || *seen == command)
-        };
-        if is_answered(command, service) && !commands.iter().any(is_same) {
-            commands.push(command);
-        }
-    }
-    commands
+fn commands_to_answer<'a>(
+    request: &Request<'a>,
+    service: &Service,
+) -> impl Iterator<Item = Command<'a>> {
+    let known = |command: Command<'a>| match Command::known(command.name(), command.value())? {
+        // GameSpy's own code sends the parts of a status in datagrams of their own.
+        Command::Packets => Some(Command::Status),
+        command => Some(command),
+    };
+    let answered = move || {
+        let known = request.commands().filter_map(known);
+        known.filter(|&command| is_answered(command, service))
+    };
+    let is_first = move |&(index, command): &(usize, Command<'a>)| {
+        let mut before = answered().take(index);
+        !before
+            .any(|seen| seen.name() == command.name() && (!is_property(&seen) || seen == command))
+    };
+    answered()
+        .enumerate()
+        .filter(is_first)
+        .map(|(_, command)| command)
 }
 
 /// Whether the value of a command names a property.

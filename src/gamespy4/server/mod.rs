@@ -201,11 +201,12 @@ fn echo(id: RequestId) -> Echo {
 fn challenge(id: RequestId, requester: &Requester) -> EncodedReply {
     let tokens = requester.tokens;
     let number = tokens.issue(requester.now, requester.address, PURPOSE);
-    let mut bytes = vec![CHALLENGE];
-    bytes.extend_from_slice(&id.0);
-    number::put(token(number), &mut bytes);
-    bytes.push(0);
-    EncodedReply::short(bytes)
+    EncodedReply::short(Echo::new(|out| {
+        out.put_u8(CHALLENGE);
+        out.put_slice(&id.0);
+        number::put(token(number), out);
+        out.put_u8(0);
+    }))
 }
 
 /// Whether a client may have data: it quotes a valid token, or the format has none.

@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes};
 
 use self::from_status::{info_pairs, put_rules, status_pairs};
-use self::values::{is_written_as, text};
+use self::values::{is_written_as, value_of};
 use self::wanted::Wanted;
 use self::written_lines::write_quake3_lines;
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
@@ -30,6 +30,8 @@ pub(crate) use self::sibling_status::quake2_heartbeat;
 const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 /// The key of the client's challenge.
 const CHALLENGE: &[u8] = br"\challenge\";
+/// Longest name of a game in a refusal, in bytes.
+const MAX_GAME: usize = 64;
 /// Purpose of the tokens of `getchallenge`.
 const PURPOSE: u16 = 0x5133;
 
@@ -80,7 +82,7 @@ pub fn respond(
         Some(Asked::Status { kind, echo }) => {
             EncodedReply::encoded(kind.encode(status, service), echo)
         }
-        Some(Asked::Short(bytes)) => Some(EncodedReply::short(bytes)),
+        Some(Asked::Short(datagram)) => Some(EncodedReply::short(datagram)),
         None => None,
     };
     reply.map(EncodedReply::into_datagrams).unwrap_or_default()
@@ -112,7 +114,7 @@ impl Replies {
     ) -> Option<EncodedReply> {
         let (kind, echo) = match Asked::by(request, status, service, requester)? {
             Asked::Status { kind, echo } => (kind, echo),
-            Asked::Short(bytes) => return Some(EncodedReply::short(bytes)),
+            Asked::Short(datagram) => return Some(EncodedReply::short(datagram)),
         };
         match self.0.get(kind) {
             Some(datagrams) => EncodedReply::stored(datagrams, echo),
@@ -195,8 +197,8 @@ enum Asked {
         /// The pair of the challenge, or nothing.
         echo: Echo,
     },
-    /// The bytes of a short reply, which is written for each request.
-    Short(Vec<u8>),
+    /// A short reply, which is written for each request.
+    Short(Echo),
 }
 
 impl Asked {
@@ -230,12 +232,15 @@ impl Asked {
             (Format::Quake2, Command::Info { protocol }) => {
                 let own = status.protocol_version.unwrap_or(service.protocol_version);
                 let is_known_version = number::number(protocol) == Some(own);
-                Some(Self::Short(info_line::encode(is_known_version, status)))
+                let line = info_line::encode(is_known_version, status);
+                Some(Self::Short(Echo::new(|out| out.put_slice(&line))))
             }
             // id-Software/Quake-2, server/sv_main.c, `SVC_Ping`.
             (Format::Quake2, Command::Ping) => Some(Self::short(&Reply::Ack { argument: b"" })),
             // It has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
-            (Format::QuakeWorld, Command::ShortPing) => Some(Self::Short(b"l".to_vec())),
+            (Format::QuakeWorld, Command::ShortPing) => {
+                Some(Self::Short(Echo::new(|out| out.put_u8(b'l'))))
+            }
             _ => None,
         }
     }
@@ -266,9 +271,7 @@ impl Asked {
     }
 
     fn short(reply: &Reply<'_>) -> Self {
-        let mut bytes = Vec::new();
-        reply.put(None, &mut bytes);
-        Self::Short(bytes)
+        Self::Short(Echo::new(|out| reply.put(None, out)))
     }
 
     fn print(text: &[u8]) -> Self {
@@ -290,30 +293,39 @@ impl Asked {
         if let (Some(own), Some(game)) = (&status.game, game)
             && !is_written_as(own, game)
         {
-            let own = text(own);
-            let words = [b"Game mismatch: This is a ", &own[..], b" server\n"].concat();
-            return Self::print(&words);
+            let own = value_of(Family::Quake3, own.as_ref());
+            let words = Echo::new(|out| {
+                out.put_slice(b"Game mismatch: This is a ");
+                out.put_slice(own.get(..MAX_GAME).unwrap_or(&own));
+                out.put_slice(b" server\n");
+            });
+            return Self::print(words.bytes());
         }
         let protocol_version = status.protocol_version.unwrap_or(service.protocol_version);
-        let protocol = protocol_version.to_string();
+        let protocol = decimal(protocol_version);
         let client: Option<i32> = client.and_then(number::number);
-        let quoted = client.map(|number| number.to_string());
+        let quoted = client.map(decimal);
         let tokens = requester.tokens;
         let token = tokens.issue(requester.now, requester.address, PURPOSE);
         Self::short(&Reply::Challenge {
             quake_world_word: false,
-            challenge: challenge_text(token).as_bytes(),
-            client: quoted.as_ref().map(String::as_bytes),
-            protocol: quoted.is_some().then_some(protocol.as_bytes()),
+            challenge: challenge_text(token).bytes(),
+            client: quoted.as_ref().map(Echo::bytes),
+            protocol: quoted.is_some().then(|| protocol.bytes()),
             extra: None,
         })
     }
 }
 
 /// A token as ioquake3 writes challenges: a signed number of 32 bits.
-fn challenge_text(token: u64) -> String {
+fn challenge_text(token: u64) -> Echo {
     let [a, b, c, d, ..] = token.to_le_bytes();
-    i32::from_le_bytes([a, b, c, d]).to_string()
+    decimal(i32::from_le_bytes([a, b, c, d]))
+}
+
+/// A number in decimal digits.
+fn decimal(number: impl Into<i64>) -> Echo {
+    Echo::new(|out| number::put(number.into(), out))
 }
 
 /// Encodes a status with space for a challenge.
@@ -473,7 +485,7 @@ fn length_of_whole_lines(lines: &[u8], space: usize) -> usize {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify_challenge(challenge: &[u8], requester: &Requester) -> bool {
-    let matches = |token| challenge_text(token).as_bytes() == challenge;
+    let matches = |token| challenge_text(token).bytes() == challenge;
     requester
         .tokens
         .valid(requester.now, requester.address, PURPOSE)
@@ -621,7 +633,7 @@ mod tests {
         let token = requester()
             .tokens
             .issue(Instant::now(), requester().address, PURPOSE);
-        let number = challenge_text(token);
+        let number = String::from_utf8(challenge_text(token).bytes().to_vec()).unwrap();
         let ours = Some(&b"12345"[..]);
         assert_eq!(get(None, None), format!("challengeResponse {number}"));
         assert_eq!(

@@ -6,11 +6,6 @@ use crate::model::{Charset, ServerStatus, Text, TextRef};
 use crate::quake3::wire::infostring::sanitise;
 use crate::quake3::wire::siblings::Family;
 
-/// A text as a value of Quake 3's infostrings.
-pub(super) fn text(text: &Text) -> Vec<u8> {
-    value_of(Family::Quake3, text.as_ref()).into_owned()
-}
-
 /// Whether a text is written as this value of Quake 3's infostrings.
 pub(super) fn is_written_as(text: &Text, value: &[u8]) -> bool {
     *value_of(Family::Quake3, text.as_ref()) == *value
