@@ -33,7 +33,6 @@ impl PartialEq for Row {
 
 impl Row {
     /// Whether a reply with these values is this engine's.
-    #[inline]
     pub(crate) fn fits(&self, known: &Known<'_>) -> bool {
         self.signatures
             .iter()
