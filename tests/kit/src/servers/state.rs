@@ -124,7 +124,8 @@ impl Match {
             bots: 0,
             is_starting: false,
             settings: (0..settings).map(setting).collect(),
-            character: 0x101,
+            // Deathmatch on a stock server of UT2004, without colours in names.
+            character: 0x0100_0101,
             next_id: players + 1,
         }
     }
