@@ -66,6 +66,15 @@ pub const RATES: &[Rate] = &[
         why: "The same, where one datagram in 12 to 20 is lost or late: 0.01 x 0.83 x 0.08.",
     },
     Rate {
+        wires: &["quakeworld"],
+        links: &["doubles"],
+        per_million: 40.0,
+        why: "A copy of the request gets a reply of its own. If the map changes between the two, and the \
+              list needs two datagrams, parts of both can join. One request in 20 has a copy, one session \
+              in 6 changes then, half of the changes are maps, one server in 20 needs two datagrams, and \
+              one order in 6 joins: 0.05 x 0.17 x 0.5 x 0.05 x 0.17.",
+    },
+    Rate {
         wires: &["ut2004"],
         links: &["loss 1.5 %"],
         per_million: 40.0,
