@@ -36,6 +36,8 @@ const MAX_REQUESTS: u32 = 5;
 /// that, `\basic\\info\\rules\\players\` is sent once. Without a reply to this one, the answer is
 /// incomplete: it has neither players nor rules.
 ///
+/// While parts of the answer are missing, the request is sent again, at most five times in all.
+///
 /// ```
 /// use queryport::gamespy1::StatusQuery;
 /// use queryport::session::{Conversation, Verdict, Wait};

@@ -85,7 +85,7 @@ impl Timing {
 
     /// The maximum number of request/reply steps of one conversation: 1–64, default 16.
     ///
-    /// Real conversations have at most three; retries can repeat them.
+    /// Real conversations have at most five, and with UT2004 fifteen; retries can repeat them.
     pub const fn max_steps(&self) -> u8 {
         self.max_steps
     }
