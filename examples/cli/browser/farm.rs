@@ -478,6 +478,8 @@ const URBAN_TERROR: Rules = &[
 const XONOTIC: Rules = &[
     ("gamename", "Xonotic"),
     ("gameversion", "806"),
+    // It also names the engine, and so the form of the colour codes.
+    ("qcstatus", "dm:0.8.6:P0:S8:F0:MXonotic"),
     ("sv_allowdownloads", "1"),
 ];
 

@@ -911,6 +911,8 @@ async fn the_embedded_servers_answer_and_tell_their_games() {
             server.keys
         );
         assert!(server.players().is_some() && !server.keys[1].is_empty());
+        let name = server.status().unwrap().name.clone().unwrap();
+        assert!(!name.plain().contains('^'), "colour codes: {name:?}");
         protocols.insert(protocol);
     }
     assert_eq!(protocols.len(), 4);
