@@ -1,6 +1,7 @@
 //! Servers as a person writes them, on command lines and in lists: a protocol or a game, then
 //! `HOST:PORT`.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::net::IpAddr;
@@ -187,7 +188,10 @@ pub fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String
     }
     // The name of a game may contain spaces.
     let (what, text) = match text.rsplit_once(char::is_whitespace) {
-        Some((name, server)) => (What::of_server(name.trim(), server)?, server),
+        Some((name, server)) => match What::of_server(name.trim(), server) {
+            Ok(what) => (what, Cow::Borrowed(server)),
+            Err(error) => of_three_words(name.trim(), server).unwrap_or(Err(error))?,
+        },
         // A host name with a dot or a colon is no game, and is not looked up among them.
         None if !text.contains(['.', ':']) && What::parse(text).is_ok() => {
             return Err(format!(
@@ -201,10 +205,32 @@ pub fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String
                     text.escape_debug()
                 )
             })?,
-            text,
+            Cow::Borrowed(text),
         ),
     };
-    Ok(Some((what, server(text)?)))
+    Ok(Some((what, server(&text)?)))
+}
+
+/// The target of `GAME HOST PORT`, or what is wrong after `GAME HOST:PORT`; `None` if the line does
+/// not begin with a game and a host.
+fn of_three_words(
+    game_and_host: &str,
+    last: &str,
+) -> Option<Result<(What, Cow<'static, str>), String>> {
+    let (game, host) = game_and_host.rsplit_once(char::is_whitespace)?;
+    let game = game.trim();
+    What::parse(game).ok()?;
+    let is_number = host.bytes().all(|byte| byte.is_ascii_digit());
+    if let (Some(server), false) = (command_line::with_port(host, last), is_number) {
+        let what = What::of_server(game, &server);
+        return Some(what.map(|what| (what, Cow::Owned(server))));
+    }
+    if !host.contains(['.', ':']) {
+        return None;
+    }
+    let last = last.escape_debug();
+    let why = format!("\"{last}\" after the server: write {game} HOST or {game} HOST:PORT");
+    Some(Err(why))
 }
 
 #[cfg(test)]
@@ -242,6 +268,17 @@ mod tests {
             read("battlefield 1942  [2001:db8::1]:14567"),
             named(game("bf1942"), "[2001:db8::1]:14567")
         );
+        for line in ["ut2004 [::1] 7777", "ut2004  ::1\t7777"] {
+            assert_eq!(
+                read(line),
+                named(game("unrealtournament2004"), "[::1]:7777"),
+                "{line}"
+            );
+        }
+        assert_eq!(
+            read("battlefield 1942 localhost 14567"),
+            named(game("bf1942"), "localhost:14567")
+        );
         assert_eq!((read(""), read("# only a remark")), (Ok(None), Ok(None)));
     }
 
@@ -263,6 +300,12 @@ mod tests {
             ("quake3 example.org:0", "the port \"0\""),
             ("quake3 a\u{1b}[2J", "\\u{1b}[2J\" is not HOST or HOST:PORT"),
             ("a b c", "unknown game \"a b\""),
+            ("quake 99 example.org", "unknown game \"quake 99\""),
+            (
+                "quake3 192.0.2.1:27960 extra",
+                "\"extra\" after the server: write quake3 HOST or quake3 HOST:PORT",
+            ),
+            ("quake3 192.0.2.1 99999", "\"99999\" after the server"),
             ("d'or\u{1b} c", "unknown game \"d'or\\u{1b}\""),
             ("quake3 :27960", "\":27960\" is not HOST"),
             ("quake3", "the server is missing after \"quake3\""),

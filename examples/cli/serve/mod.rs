@@ -75,10 +75,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)], value_parser = command_line::ip_address)]
     address: Vec<IpAddr>,
     /// The number of invented players, which replace the usual ones.
-    #[arg(long, value_name = "COUNT", value_parser = number(0..=u16::MAX))]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true, value_parser = number(0..=u16::MAX))]
     players: Option<u16>,
     /// The maximum number of invented players who join and leave over time.
-    #[arg(long, value_name = "COUNT", conflicts_with = "players", value_parser = number(0..=u16::MAX))]
+    #[arg(long, value_name = "COUNT", conflicts_with = "players", allow_negative_numbers = true, value_parser = number(0..=u16::MAX))]
     crowd: Option<u16>,
     /// A field of the status and its value, as in `name=Srv`, `bot_count=2`, `anti_cheat=false`,
     /// `time_limit=1200` or `mutators=["Instagib"]`; may be given more than once.
