@@ -47,6 +47,15 @@ pub(crate) struct Thresholds {
     pub(crate) critical: Option<Duration>,
 }
 
+impl Thresholds {
+    /// The worst limit that this round trip is over.
+    fn broken(self, rtt: Option<Duration>) -> Option<(State, Duration)> {
+        let is_over = |limit: &Duration| rtt.is_some_and(|rtt| rtt > *limit);
+        let broken = |state, limit: Option<Duration>| Some((state, limit.filter(is_over)?));
+        broken(State::Critical, self.critical).or_else(|| broken(State::Warning, self.warning))
+    }
+}
+
 /// The line, and the worst state.
 pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, String) {
     let servers = &watched.servers;
@@ -58,7 +67,7 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
     let mut line = format!("QUERYPORT {}: ", worst.as_str());
     let is_one = servers.len() == 1;
     if let ([server], true) = (&servers[..], is_one) {
-        line.push_str(&words(server));
+        line.push_str(&words(server, thresholds));
     } else {
         let up = servers
             .iter()
@@ -70,7 +79,8 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
             .zip(&states)
             .filter(|(_, state)| **state != State::Ok)
         {
-            let (address, words) = (plain(&server.identity.address()), words(server));
+            let address = plain(&server.identity.address());
+            let words = words(server, thresholds);
             // The message of a failure may begin with the address.
             let what = server.identity.what;
             let _ = match words.starts_with(&address) {
@@ -98,22 +108,14 @@ fn state(server: &Server, thresholds: Thresholds) -> State {
             false => State::Unknown,
         };
     };
-    let is_over = |threshold: Option<Duration>| {
-        outcome
-            .rtt
-            .zip(threshold)
-            .is_some_and(|(time, threshold)| time > threshold)
-    };
-    if is_over(thresholds.critical) {
-        State::Critical
-    } else if is_over(thresholds.warning) || !outcome.answer.completeness.is_complete() {
-        State::Warning
-    } else {
-        State::Ok
+    match thresholds.broken(outcome.rtt) {
+        Some((state, _)) => state,
+        None if outcome.answer.completeness.is_complete() => State::Ok,
+        None => State::Warning,
     }
 }
 
-fn words(server: &Server) -> String {
+fn words(server: &Server, thresholds: Thresholds) -> String {
     if let Some(failure) = &server.failure {
         return plain(&failure.message);
     }
@@ -132,13 +134,18 @@ fn words(server: &Server) -> String {
         .rtt
         .map(|time| format!(", {:.0} ms", time.as_secs_f64() * 1000.0))
         .unwrap_or_default();
+    let broken = match thresholds.broken(outcome.rtt) {
+        Some((State::Critical, limit)) => format!(" (critical over {} s)", limit.as_secs_f64()),
+        Some((_, limit)) => format!(" (warning over {} s)", limit.as_secs_f64()),
+        None => String::new(),
+    };
     let missing = match status.completeness.is_complete() {
         true => String::new(),
         false => format!(", {}", status.completeness),
     };
     let (players, slots) = (count(status.player_count), count(status.max_players));
     format!(
-        "\"{}\" plays {}, {players}/{slots} players{rtt}{missing}",
+        "\"{}\" plays {}, {players}/{slots} players{rtt}{broken}{missing}",
         text(&status.name),
         text(&status.map)
     )

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 use serde_json::json;
 
+use super::status_page::duration;
 use super::watch::{Server, State};
 use super::{check, command_line};
 
@@ -44,6 +45,10 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
     };
     let failure = server.failure.as_ref().filter(|_| player.is_none());
     let reason = failure.map(|failure| check::plain(&failure.reason));
+    let outage = match event {
+        Event::State(State::Up) => server.latest_outage(),
+        _ => None,
+    };
     let what = server.identity.what;
     let address = check::plain(&server.identity.address());
     if form == Form::Json {
@@ -56,19 +61,24 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
             "event": word,
             "player": player,
             "reason": reason,
+            "seconds": outage.map(|outage| outage.as_secs()),
         });
         return event.to_string();
     }
     let time = timestamp(time);
-    match (player, reason) {
-        (Some(player), _) => format!("{time} {what} {address}: {player} {word}"),
-        (None, Some(reason)) => format!("{time} {what} {address} {word}: {reason}"),
-        (None, None) => format!("{time} {what} {address} {word}"),
+    match (player, reason, outage) {
+        (Some(player), ..) => format!("{time} {what} {address}: {player} {word}"),
+        (None, Some(reason), _) => format!("{time} {what} {address} {word}: {reason}"),
+        (None, None, Some(outage)) => {
+            let outage = duration(outage);
+            format!("{time} {what} {address} {word} after {outage} down")
+        }
+        (None, None, None) => format!("{time} {what} {address} {word}"),
     }
 }
 
 /// The time as in RFC 3339: `2026-11-28T23:07:06Z`.
-fn timestamp(time: SystemTime) -> String {
+pub(crate) fn timestamp(time: SystemTime) -> String {
     // `Sat, 28 Nov 2026 23:07:06 GMT`
     let date = httpdate::fmt_http_date(time);
     let words: Vec<&str> = date.split(' ').collect();

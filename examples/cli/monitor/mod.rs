@@ -15,7 +15,8 @@
 //! cargo run -p queryport-cli -- monitor --once --warning 0.2 --critical 1 openarena HOST
 //! ```
 //!
-//! The status page is sorted by its headings, and each server has a page with its players and rules.
+//! The status page is sorted by its headings; at first, servers that are down are above the others.
+//! Each server has a page with its players, rules and latest outages.
 //! A page loads itself again after the interval of the queries, every 5 to 30 seconds; with `?still`,
 //! it does not. `/status.json` has the same for programs. A game without a port is watched at the
 //! usual port.
@@ -110,7 +111,8 @@ pub(crate) struct Arguments {
     /// The address of the status page and of the metrics.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9861", value_parser = command_line::socket_address)]
     listen: SocketAddr,
-    /// The seconds between two queries of a server.
+    /// The seconds between two queries of a server. The default is for your own servers: query those
+    /// of others once a minute.
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds(0.001..=86_400.0))]
     interval: f64,
     /// The seconds between two scans of a game.
@@ -179,6 +181,13 @@ fn unknown(why: &str) -> ExitCode {
 
 /// The servers and games that the arguments name.
 fn watched(arguments: &Arguments) -> Result<Watched, String> {
+    if let (Some(warning), Some(critical)) = (arguments.warning, arguments.critical)
+        && warning > critical
+    {
+        return Err(format!(
+            "--warning {warning} is above --critical {critical}: no round trip would be a warning"
+        ));
+    }
     let mut servers = Vec::new();
     for pair in arguments.servers.chunks(2) {
         let [what, server] = pair else {

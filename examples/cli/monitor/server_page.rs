@@ -2,15 +2,17 @@
 
 use std::cmp::Reverse;
 use std::fmt::Write;
+use std::time::UNIX_EPOCH;
 
-use queryport::{Player, ServerStatus, Team};
+use queryport::{Player, Protocol, ServerStatus, Team};
 
+use super::events::timestamp;
 use super::safe_text::{counted, number_text};
 use super::status_page::{
-    FOOT, MAX_MESSAGE, View, chart, coloured, current, escaped, game_and_address, name, path,
-    push_escaped, shown_name, state, status,
+    FOOT, MAX_MESSAGE, View, chart, class_of, coloured, current, duration, escaped,
+    game_and_address, name, path, push_escaped, shown_name, state, status,
 };
-use super::watch::Watched;
+use super::watch::{Server, Watched};
 use crate::query::print::{counts, description};
 
 /// The legend of the chart.
@@ -36,12 +38,13 @@ pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<Strin
     chart(server, view.now, &mut html);
     html.push_str("</div>\n");
     html.push_str(LEGEND);
+    changes(server, view, &mut html);
     if let Some(status) = current(server) {
         teams(&status.teams, &mut html);
         players(status, &mut html);
     }
     if let Some(status) = status {
-        rules(status, &mut html);
+        rules(status, server.identity.what.protocol(), &mut html);
     }
     html.push_str(FOOT);
     Some(html)
@@ -59,6 +62,40 @@ fn facts(status: &ServerStatus, current: Option<&ServerStatus>, html: &mut Strin
         html.push_str("</bdi></dd></div>\n");
     }
     html.push_str("</dl>\n");
+}
+
+/// The latest changes of the state, the newest first: when, to what, for how long and why.
+fn changes(server: &Server, view: &View, html: &mut String) {
+    if server.changes.is_empty() {
+        return;
+    }
+    html.push_str("<h2>Latest changes</h2>\n");
+    table("changes", &["Time", "Lasted", "State"], html);
+    let mut end = view.now;
+    for (number, change) in server.changes.iter().rev().enumerate() {
+        let age = view.now.saturating_duration_since(change.time);
+        let time = view.date.checked_sub(age).unwrap_or(UNIX_EPOCH);
+        let time = timestamp(time.max(UNIX_EPOCH)).replace('T', " ");
+        let lasted = duration(end.saturating_duration_since(change.time));
+        // The time before the start of the monitor is not known.
+        let is_first = server.first == Some(change.time);
+        let least = if is_first { "at least " } else { "" };
+        let so_far = if number == 0 { " so far" } else { "" };
+        end = change.time;
+        let word = change.state.as_str();
+        let class = class_of(change.state);
+        let _ = write!(
+            html,
+            "<tr><td>{time}</td><td>{least}{lasted}{so_far}</td><td class=\"{class}\">{word}"
+        );
+        if let Some(reason) = &change.reason {
+            html.push_str("<small>");
+            push_escaped(reason, MAX_MESSAGE, html);
+            html.push_str("</small>");
+        }
+        html.push_str("</td></tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n");
 }
 
 /// The teams that have a name or a score.
@@ -127,13 +164,17 @@ fn players(status: &ServerStatus, html: &mut String) {
     html.push_str("</tbody>\n</table>\n");
 }
 
-fn rules(status: &ServerStatus, html: &mut String) {
+/// The rules without the challenge of the query, which a Quake 3 server repeats.
+fn rules(status: &ServerStatus, protocol: Protocol, html: &mut String) {
     if status.rules.is_empty() {
         return;
     }
     html.push_str("<h2>Rules</h2>\n");
     table("rules", &["Name", "Value"], html);
     for (key, value) in &status.rules {
+        if protocol == Protocol::Quake3 && key.plain() == "challenge" {
+            continue;
+        }
         html.push_str("<tr><td><bdi>");
         escaped(&key.plain(), html);
         html.push_str("</bdi></td><td><bdi>");

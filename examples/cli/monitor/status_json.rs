@@ -1,6 +1,6 @@
 //! The state of everything that is watched as JSON, for panels.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use queryport::Text;
 use queryport::games::Game;
@@ -12,10 +12,12 @@ use super::status_page::path;
 use super::watch::{Server, State, Watched, WatchedGame};
 
 /// The page. Unknown values are `null`.
-pub(crate) fn page(watched: &Watched, now: Instant) -> String {
+pub(crate) fn page(watched: &Watched, now: Instant, date: SystemTime) -> String {
+    let time = date.duration_since(UNIX_EPOCH).unwrap_or_default();
     let servers = watched.servers.iter().map(|server| of_server(server, now));
     let games = watched.games.iter().map(of_game);
     let page = json!({
+        "time": time.as_secs(),
         "servers": servers.collect::<Vec<_>>(),
         "games": games.collect::<Vec<_>>(),
     });
@@ -41,6 +43,7 @@ fn of_server(server: &Server, now: Instant) -> Value {
         "state": server.state.as_str(),
         "state_seconds": server.since.map(seconds),
         "error": server.failure.as_ref().map(|failure| check::plain(&failure.message)),
+        "error_kind": server.failure.as_ref().map(|failure| failure.kind),
         "answer_age_seconds": server.answered.map(seconds),
         "name": text(status.and_then(|status| status.name.as_ref())),
         "map": text(status.and_then(|status| status.map.as_ref())),

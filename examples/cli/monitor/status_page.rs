@@ -44,14 +44,15 @@ const COLUMNS: [(&str, &str, &str); 5] = [
 /// How and when a page is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View {
-    /// The column by which the servers are sorted; without one, as they were given.
+    /// The column by which the servers are sorted; without one, those that are down come first, and
+    /// the others as they were given.
     sort: Option<&'static str>,
     /// Whether the page stays as it is.
     is_still: bool,
     /// The seconds until the page loads itself again.
     refresh: u64,
     pub(super) now: Instant,
-    date: SystemTime,
+    pub(super) date: SystemTime,
 }
 
 impl View {
@@ -233,7 +234,7 @@ fn table(servers: &[Server], view: &View, html: &mut String) {
             servers.sort_by_cached_key(|server| Reverse(peak(&server.history, view.now)))
         }
         Some(_) => servers.sort_by_key(|server| server.state),
-        None => {}
+        None => servers.sort_by_key(|server| server.state.min(State::New)),
     }
     for server in servers {
         row(server, view.now, html);
@@ -314,16 +315,20 @@ pub(super) fn game_and_address(server: &Server, html: &mut String) {
     }
 }
 
+/// The class of a state in the style sheet.
+pub(super) const fn class_of(state: State) -> &'static str {
+    match state {
+        State::Up => "up",
+        State::Down => "down",
+        State::NotAsked => "unknown",
+        State::New => "new",
+    }
+}
+
 /// Up or down, since when, and why; the round trip and the age of the latest answer.
 pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
-    let class = match server.state {
-        State::Up => " up",
-        State::Down => " down",
-        State::NotAsked => " unknown",
-        State::New => "",
-    };
-    let word = server.state.as_str();
-    let _ = write!(html, "<{element} class=\"state{class}\">{word}");
+    let (class, word) = (class_of(server.state), server.state.as_str());
+    let _ = write!(html, "<{element} class=\"state {class}\">{word}");
     let age = |since: Instant| duration(now.saturating_duration_since(since));
     if let Some(since) = server.since {
         // The time before the start of the monitor is not known.
@@ -357,7 +362,7 @@ pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut Str
 }
 
 /// `40 s`, `12 min`, `3 h 5 min`, `9 days`.
-fn duration(time: Duration) -> String {
+pub(super) fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
     match seconds {
@@ -408,7 +413,7 @@ pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
     let length = server.history.length(now).filter(|length| *length < DAY);
     let length = length.map(rounded);
     let label = length.as_deref().unwrap_or("day");
-    let last = samples.iter().rev().find_map(|sample| sample.players);
+    let last = current(server).and_then(|status| status.player_count);
     let last = last
         .map(|last| format!(", last {last}"))
         .unwrap_or_default();

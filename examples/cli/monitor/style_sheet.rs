@@ -5,6 +5,8 @@ use std::fmt::Write;
 /// The backgrounds of the two schemes in `style.css`.
 const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
 const DARK: [u8; 3] = [0x16, 0x18, 0x1d];
+/// The colour of the text in the light scheme.
+const TEXT: [u8; 3] = [0x1b, 0x1d, 0x22];
 /// The least contrast of a text and its background. WCAG 2.1 asks for 4.5.
 const CONTRAST: f64 = 4.6;
 
@@ -22,7 +24,12 @@ pub(crate) fn text() -> String {
         .flat_map(|red| parts().flat_map(move |green| parts().map(move |blue| (red, green, blue))))
     {
         let rgb = [red, green, blue];
-        let (light, dark) = (hex(legible(rgb, 0, LIGHT)), hex(legible(rgb, 255, DARK)));
+        // White is the usual colour of a text, and would be a grey on white.
+        let light = match rgb {
+            [204, 204, 204] | [255, 255, 255] => TEXT,
+            rgb => legible(rgb, 0, LIGHT),
+        };
+        let (light, dark) = (hex(light), hex(legible(rgb, 255, DARK)));
         let _ = writeln!(css, ".{}{{color:light-dark({light},{dark})}}", class(rgb));
     }
     css

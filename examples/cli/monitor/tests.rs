@@ -226,7 +226,7 @@ fn the_pages_are_the_listed_ones() {
     let (metrics, status) = (page(&watched).unwrap(), shown(&watched, now));
     let checked = report(&watched, Thresholds::default()).1;
     let empty = shown(&Watched::default(), now);
-    let view = View::new("still", now, UNIX_EPOCH);
+    let view = View::new("still", now, UNIX_EPOCH + Duration::from_secs(864_000));
     let path = "/server/quake3/192.0.2.1:27960";
     let first = server_page::page(&watched, path, &view).unwrap();
     let text = [metrics, status, empty, first, checked].join("\n");
@@ -896,7 +896,9 @@ fn the_state_as_json_has_null_for_what_is_not_known() {
         sums: None,
         lists: Default::default(),
     });
-    let page: Value = serde_json::from_str(&status_json::page(&watched, watch::now())).unwrap();
+    let date = UNIX_EPOCH + Duration::from_secs(864_000);
+    let page = status_json::page(&watched, watch::now(), date);
+    let page: Value = serde_json::from_str(&page).unwrap();
     let of = |number: usize, names: &[&str]| {
         let values = names
             .iter()
@@ -912,20 +914,22 @@ fn the_state_as_json_has_null_for_what_is_not_known() {
         "complete",
         "up_share_of_day",
         "history_seconds",
+        "error_kind",
     ];
     assert_eq!(
         of(0, &names),
-        r#"["192.0.2.1:27960","up","Srv ","q3dm17",12,true,1.0,0]"#
+        r#"["192.0.2.1:27960","up","Srv ","q3dm17",12,true,1.0,0,null]"#
     );
     assert_eq!(
         of(1, &names),
-        r#"["192.0.2.2:27960","down","Srv","q3dm17",null,null,0.75,0]"#
+        r#"["192.0.2.2:27960","down","Srv","q3dm17",null,null,0.75,0,"timeout"]"#
     );
     assert_eq!(
         of(2, &names),
-        r#"["192.0.2.3:27960","not queried yet",null,null,null,null,null,null]"#
+        r#"["192.0.2.3:27960","not queried yet",null,null,null,null,null,null,null]"#
     );
     assert_eq!(page["games"][0]["players"], Value::Null);
+    assert_eq!(page["time"], 864_000);
 }
 
 #[test]
@@ -933,7 +937,8 @@ fn the_state_as_json_has_the_game_that_was_asked_for_and_the_one_that_answered()
     let mut terror = outcome("Srv", "ut4_casa");
     terror.answer.rules.push("gamename", "q3urt43");
     let watched = one(vec![Ok(terror)]);
-    let page: Value = serde_json::from_str(&status_json::page(&watched, watch::now())).unwrap();
+    let page: Value =
+        serde_json::from_str(&status_json::page(&watched, watch::now(), UNIX_EPOCH)).unwrap();
     let server = &page["servers"][0];
     assert_eq!(server["game"], Value::Null);
     assert_eq!(server["answered_game"], "urbanterror");
@@ -954,7 +959,8 @@ fn events_are_joins_leaves_up_and_down() {
         Ok(outcome)
     };
     let mut server = server("192.0.2.1", Vec::new());
-    let mut found = Vec::new();
+    let mut now = watch::now();
+    let (mut found, mut seconds) = (Vec::new(), Value::Null);
     for result in [
         status(&["Ann", "Bob"], true),
         status(&["Bob"], false),
@@ -963,8 +969,11 @@ fn events_are_joins_leaves_up_and_down() {
         Err(silent()),
         Err(silent()),
         Err(silent()),
+        Err(silent()),
+        status(&["Bob", "C\u{1b}id\n"], true),
     ] {
-        let state = server.add(result, watch::now()).map(Event::State);
+        now += Duration::from_secs(30);
+        let state = server.add(result, now).map(Event::State);
         for event in state.into_iter().chain(server.changes_of_players()) {
             found.push(events::line(Form::Text, UNIX_EPOCH, &server, &event));
             let line = events::line(Form::Json, UNIX_EPOCH, &server, &event);
@@ -973,14 +982,122 @@ fn events_are_joins_leaves_up_and_down() {
                 json["server"] == "192.0.2.1:27960" && json["time"] == 0,
                 "{json}"
             );
+            seconds = json["seconds"].clone();
         }
     }
     let why = "no answer within 4.0 s (3 requests sent): offline, a firewall, or another protocol \
                or port";
     let down = format!(" down: {why}");
-    let expected = [" up", ": Cid joined", ": Ann left", &down]
-        .map(|end| format!("1970-01-01T00:00:00Z quake3 192.0.2.1:27960{end}"));
+    let expected = [
+        " up",
+        ": Cid joined",
+        ": Ann left",
+        &down,
+        " up after 1 min down",
+    ]
+    .map(|end| format!("1970-01-01T00:00:00Z quake3 192.0.2.1:27960{end}"));
     assert_eq!(found, expected);
+    assert_eq!(seconds, 60);
+}
+
+#[test]
+fn a_page_of_a_server_lists_its_latest_changes() {
+    let start = watch::now();
+    let at = |seconds| start + Duration::from_secs(seconds);
+    let mut server = server("192.0.2.1", Vec::new());
+    let mut seconds = 0;
+    // Down from the third failure to the next answer: 20 s, 30 s, …
+    for failures in 4..12 {
+        server.add(Ok(outcome("Srv", "q3dm17")), at(seconds));
+        for _ in 0..=failures {
+            seconds += 10;
+            server.add(Err(silent()), at(seconds));
+        }
+        seconds += 10;
+    }
+    server.add(Ok(outcome("Srv", "q3dm17")), at(seconds));
+    let date = UNIX_EPOCH + Duration::from_secs(seconds + 5);
+    let view = View::new("", at(seconds + 5), date);
+    let page = server_page::page(
+        &watching(vec![server]),
+        "/server/quake3/192.0.2.1:27960",
+        &view,
+    );
+    let page = page.unwrap();
+    let (_, changes) = page.split_once("Latest changes").unwrap();
+    let rows: Vec<&str> = changes.split("<tr><td>").skip(1).collect();
+    assert_eq!(rows.len(), 10);
+    for (row, begins) in [
+        (
+            0,
+            "1970-01-01 00:12:40Z</td><td>5 s so far</td><td class=\"up\">up</td></tr>",
+        ),
+        (
+            1,
+            "1970-01-01 00:11:00Z</td><td>1 min</td><td class=\"down\">down<small>no answer within",
+        ),
+    ] {
+        assert!(rows[row].starts_with(begins), "{}", rows[row]);
+    }
+}
+
+#[test]
+fn the_label_of_a_chart_has_the_latest_count() {
+    let count = |players| {
+        let mut outcome = outcome("Srv", "q3dm17");
+        outcome.answer.player_count = Some(players);
+        Ok(outcome)
+    };
+    let page = status(
+        server("192.0.2.1", vec![count(9), count(4)]),
+        Duration::ZERO,
+    );
+    assert!(page.contains("peak 9 of 16, last 4\""), "{page}");
+}
+
+#[test]
+fn a_challenge_is_no_rule() {
+    let mut answer = outcome("Srv", "q3dm17");
+    answer.answer.rules = [("challenge", "a1b2"), ("fraglimit", "20")]
+        .into_iter()
+        .collect();
+    let view = View::new("", watch::now(), UNIX_EPOCH);
+    let path = "/server/quake3/192.0.2.1:27960";
+    let page = server_page::page(&one(vec![Ok(answer)]), path, &view).unwrap();
+    assert!(
+        page.contains("fraglimit") && !page.contains("challenge"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_white_name_is_as_a_text_in_the_light_scheme() {
+    let style_sheet = style_sheet::text();
+    let (_, text) = style_sheet.split_once("--text:light-dark(").unwrap();
+    let (text, _) = text.split_once(',').unwrap();
+    let class = style_sheet::class([255; 3]);
+    let rule = format!(".{class}{{color:light-dark({text},#ffffff)}}");
+    assert!(style_sheet.contains(&rule), "{rule}");
+}
+
+#[test]
+fn a_check_names_the_limit_that_is_broken() {
+    let limits = |warning: f64, critical: f64| Thresholds {
+        warning: Some(Duration::from_secs_f64(warning)),
+        critical: Some(Duration::from_secs_f64(critical)),
+    };
+    for (limits, words) in [
+        (limits(0.001, 0.02), "34 ms (critical over 0.02 s) |"),
+        (limits(0.001, 0.2), "34 ms (warning over 0.001 s) |"),
+        (limits(0.1, 0.2), "players, 34 ms |"),
+    ] {
+        let (_, line) = report(&one(vec![Ok(outcome("Srv", "q3dm17"))]), limits);
+        assert!(line.contains(words), "{words}: {line}");
+    }
+    let words = "monitor --once --warning 5 --critical 1 quake3 192.0.2.1";
+    let arguments = clap::Parser::try_parse_from(words.split(' ')).unwrap();
+    let why = super::watched(&arguments).map(|_| ()).unwrap_err();
+    assert!(why.contains("--warning 5 is above --critical 1"), "{why}");
 }
 
 #[test]
@@ -1653,8 +1770,8 @@ fn servers_are_sorted_by_links_and_a_page_can_stay() {
             .collect::<Vec<u32>>()
     };
     for (query, expected) in [
-        ("", [1, 2, 9]),
-        ("sort=other", [1, 2, 9]),
+        ("", [9, 1, 2]),
+        ("sort=other", [9, 1, 2]),
         ("sort=name", [9, 2, 1]),
         ("sort=map&still", [1, 2, 9]),
         ("sort=players", [2, 1, 9]),

@@ -1,7 +1,7 @@
 //! The watched servers one by one, and games through their list servers.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,8 @@ use super::target::{Identity, What};
 
 /// The failures in a row after which a server that was up is down.
 const FAILURES: u32 = 3;
+/// The changes of a server's state that are kept.
+const CHANGES: usize = 10;
 
 /// The state of a server, the worst first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +42,15 @@ impl State {
     }
 }
 
+/// A change of a server's state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) state: State,
+    pub(crate) time: Instant,
+    /// Why the server is down or was not asked.
+    pub(crate) reason: Option<String>,
+}
+
 /// A server and the results of its queries.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -60,6 +71,8 @@ pub(crate) struct Server {
     pub(crate) state: State,
     /// The time of the first result of this state.
     pub(crate) since: Option<Instant>,
+    /// The latest changes of the state, the oldest first.
+    pub(crate) changes: VecDeque<Change>,
     pub(crate) history: History,
     pub(crate) queries: u64,
     /// Failed queries by kind.
@@ -118,6 +131,7 @@ impl Server {
             first: None,
             state: State::New,
             since: None,
+            changes: VecDeque::new(),
             history: History::default(),
             queries: 0,
             failures: BTreeMap::new(),
@@ -160,6 +174,7 @@ impl Server {
         if is_new {
             self.state = state;
             self.since = Some(now);
+            self.keep_change(now);
         }
         if self.is_asked() {
             let players = self.status().and_then(|status| status.player_count);
@@ -167,6 +182,25 @@ impl Server {
             self.history.add(sample, now);
         }
         is_new.then_some(state)
+    }
+
+    fn keep_change(&mut self, time: Instant) {
+        if self.changes.len() == CHANGES {
+            self.changes.pop_front();
+        }
+        self.changes.push_back(Change {
+            state: self.state,
+            time,
+            reason: self.failure.as_ref().map(|failure| failure.reason.clone()),
+        });
+    }
+
+    /// How long the server was down, if it came up by its latest change.
+    pub(crate) fn latest_outage(&self) -> Option<Duration> {
+        let mut changes = self.changes.iter().rev();
+        let (latest, before) = (changes.next()?, changes.next()?);
+        let came_up = (before.state, latest.state) == (State::Down, State::Up);
+        came_up.then(|| latest.time.saturating_duration_since(before.time))
     }
 
     /// The players who joined and left between the latest result and the whole list before it.
