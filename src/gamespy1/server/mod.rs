@@ -129,13 +129,14 @@ impl Replies {
 }
 
 /// The requests whose replies are encoded when the status is set.
-const STORED: [&[Command<'_>]; 8] = [
+const STORED: [&[Command<'_>]; 9] = [
     &[Command::Status],
     &[Command::Basic],
     &[Command::Info],
     &[Command::Rules],
     &[Command::Players],
     &[Command::Teams],
+    &[Command::Packets],
     // Clients that refresh a list of servers.
     &[Command::Basic, Command::Info],
     &SECTIONS,
@@ -165,11 +166,7 @@ fn commands_to_answer<'a>(
     request: &Request<'a>,
     service: &Service,
 ) -> impl Iterator<Item = Command<'a>> {
-    let known = |command: Command<'a>| match Command::known(command.name(), command.value())? {
-        // GameSpy's own code sends the parts of a status in datagrams of their own.
-        Command::Packets => Some(Command::Status),
-        command => Some(command),
-    };
+    let known = |command: Command<'a>| Command::known(command.name(), command.value());
     let answered = move || {
         let known = request.commands().filter_map(known);
         known.filter(|&command| is_answered(command, service))
@@ -226,6 +223,8 @@ struct Part<'a> {
     /// Whether these are rules. They are one text if a datagram holds all of them, else one text
     /// each. They are left out if a reply is too long.
     is_rules: bool,
+    /// Whether a new datagram begins after it.
+    ends_datagram: bool,
 }
 
 /// Encodes the reply to these commands.
@@ -235,13 +234,14 @@ fn encode(
     service: &Service,
     sections: &Sections,
 ) -> Datagrams {
-    let names_versions =
-        |command: &Command<'_>| matches!(command, Command::Basic | Command::Status);
+    let names_versions = |command: &Command<'_>| {
+        matches!(command, Command::Basic | Command::Status | Command::Packets)
+    };
     let has_versions = commands.iter().any(names_versions);
     let mut parts = Vec::new();
     for &command in commands {
         let sections_of_command = match command {
-            Command::Status => &SECTIONS[..],
+            Command::Status | Command::Packets => &SECTIONS[..],
             _ => &[command],
         };
         for &section in sections_of_command {
@@ -258,6 +258,7 @@ fn encode(
             parts.push(Part {
                 texts,
                 is_rules: section == Command::Rules,
+                ends_datagram: command == Command::Packets,
             });
         }
     }
@@ -346,6 +347,9 @@ impl Packed {
         packed.datagrams.begin();
         for part in parts {
             packed.push(part);
+            if part.ends_datagram && packed.bytes_left < limit {
+                packed.bytes_left = 0;
+            }
         }
         packed
     }
@@ -407,6 +411,7 @@ mod tests {
         Part {
             texts: Cow::Owned(text),
             is_rules: false,
+            ends_datagram: false,
         }
     }
 
@@ -418,6 +423,7 @@ mod tests {
         Part {
             texts: Cow::Owned(texts),
             is_rules: true,
+            ends_datagram: false,
         }
     }
 
