@@ -92,7 +92,7 @@ fn line(server: &Server, columns: Option<usize>) -> String {
         server.target.1,
         number_text(server.players()),
         number_text(server.slots()),
-        padded(server.short_game(part), part),
+        padded(&server.short_game(part), part),
         padded(&text(server.text(|status| &status.map)), part),
         fit(&text(server.text(|status| &status.name)), 200),
     );

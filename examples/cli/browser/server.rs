@@ -1,5 +1,6 @@
 //! One server of the table.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use queryport::games::Game;
@@ -8,6 +9,7 @@ use queryport::{Outcome, ServerStatus, Text};
 use super::command_line;
 use super::safe_text::{safe, width};
 use super::target::{Target, What};
+use super::view::abbreviated;
 
 /// Which query of a server is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,17 +85,19 @@ impl Server {
         }
     }
 
-    /// The name of the game if it fits into these columns. Otherwise its id, or the longest other
-    /// name that fits.
-    pub(crate) fn short_game(&self, columns: usize) -> &str {
+    /// The name of the game in these columns, with shortened words if it must be. If even that does
+    /// not fit, its id, or the longest other name that fits.
+    pub(crate) fn short_game(&self, columns: usize) -> Cow<'_, str> {
+        let name = abbreviated(&self.game, columns);
+        if width(&name) <= columns {
+            return name;
+        }
         let fitting = |word: &&str| width(word) <= columns;
         let others = |game: &'static Game| game.aliases.iter().chain(game.old_ids).copied();
         let longest = |game| others(game).filter(fitting).max_by_key(|word| width(word));
         let id = || self.plays.map(|game| game.id).filter(fitting);
-        let name = Some(self.game.as_str()).filter(fitting);
-        name.or_else(id)
-            .or_else(|| longest(self.plays?))
-            .unwrap_or(&self.game)
+        let word = id().or_else(|| longest(self.plays?));
+        Cow::Borrowed(word.unwrap_or(&self.game))
     }
 
     pub(crate) fn status(&self) -> Option<&ServerStatus> {

@@ -508,10 +508,13 @@ fn a_game_whose_name_does_not_fit_has_a_short_one() {
     status.answer.rules = [("ServerVersion", "3369")].into_iter().collect();
     let mut server = Server::new((Protocol::Ut2004.into(), "192.0.2.1".to_owned()));
     server.update(Ok(status));
-    assert_eq!(
-        (server.short_game(30), server.short_game(16)),
-        ("Unreal Tournament 2004", "ut2004")
-    );
+    for (columns, short) in [
+        (30, "Unreal Tournament 2004"),
+        (20, "Unreal Tournam. 2004"),
+        (10, "ut2004"),
+    ] {
+        assert_eq!(server.short_game(columns), short);
+    }
     let mut server = Server::new((What::parse("openarena").unwrap(), "192.0.2.1".to_owned()));
     server.update(Err("gone".to_owned()));
     assert_eq!(

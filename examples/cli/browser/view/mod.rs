@@ -5,6 +5,8 @@ mod details;
 mod help;
 mod table;
 
+pub(crate) use table::abbreviated;
+
 use std::time::{Duration, Instant};
 
 use ratatui::Frame;

@@ -232,7 +232,7 @@ fn name(server: &Server, width: usize, depth: Depth, table: &Columns) -> Vec<Spa
 
 /// The name of a game in these columns, with its longest words shortened: `Wolf. Enemy Terr.`.
 /// Numbers stay whole: they tell the parts of a series apart.
-fn abbreviated(name: &str, columns: usize) -> Cow<'_, str> {
+pub(crate) fn abbreviated(name: &str, columns: usize) -> Cow<'_, str> {
     /// Letters that a shortened word keeps.
     const MIN_LETTERS: usize = 4;
     let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
