@@ -213,7 +213,10 @@ impl From<String> for ProtocolOrGame {
 ///
 /// The port of a game's server is the one for players. The query port follows from it by the game's
 /// rule, as in [`Client::query_game`](crate::Client::query_game). If the server does not answer
-/// there, the given port is queried, in case it is the query port. A scan tries no other port.
+/// there, the given port is queried, in case it is the query port. A scan tries no other port. If
+/// all servers of a game have one query port, as in Battlefield 2, another server of the host can
+/// answer there: compare [`ServerStatus::game_port`](crate::ServerStatus::game_port) with the port
+/// that you gave, or use `query_game`, which does so.
 impl<P: Into<ProtocolOrGame>, S: Into<Server>> From<(P, S)> for ScanTarget {
     fn from((protocol_or_game, server): (P, S)) -> Self {
         let server = server.into();
