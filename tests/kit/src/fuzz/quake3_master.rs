@@ -167,7 +167,7 @@ pub fn master(data: &[u8]) {
                 else {
                     panic!("{out:?}")
                 };
-                assert!(out.len() <= owned.len() && transmit.to == from);
+                assert!(out.len() <= owned.len() + 4 && transmit.to == from);
                 asked.insert((from, challenge.to_vec()));
             } else {
                 let part = ListPart::parse(&out).expect("a list");
