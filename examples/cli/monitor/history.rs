@@ -65,6 +65,17 @@ impl History {
         }
     }
 
+    /// Counts the server as down after a query of this time, after which it was counted as up.
+    pub(crate) fn turn_down(&mut self, time: Instant) {
+        let Some(start) = self.start else { return };
+        let step = step(start, time);
+        let mut samples = self.samples.iter_mut();
+        if let Some((_, sample)) = samples.rfind(|(kept, _)| *kept == step) {
+            sample.up -= 1;
+            sample.down += 1;
+        }
+    }
+
     /// The samples of the last day with their places, from 0 for the oldest to `SAMPLES - 1` for
     /// the present one.
     pub(crate) fn last_day(&self, now: Instant) -> impl Iterator<Item = (u64, Sample)> {

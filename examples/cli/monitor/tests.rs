@@ -342,12 +342,41 @@ fn a_state_lasts_since_its_first_result() {
         (40, up(), 0),
         (50, Err(silent()), 0),
         (60, Err(silent()), 0),
-        (70, Err(silent()), 70),
-        (80, Err(silent()), 70),
+        (70, Err(silent()), 50),
+        (80, Err(silent()), 50),
         (90, up(), 90),
     ] {
         server.add(result, at(seconds));
         assert_eq!(server.since, Some(at(since)), "{seconds}");
+    }
+    assert_eq!(server.latest_outage(), Some(Duration::from_secs(40)));
+    // The failures of the outage, but not those before the answer.
+    assert_eq!(server.history.queries(at(90)), (6, 4));
+}
+
+/// A failure without a datagram on the network says nothing about the server.
+#[test]
+fn an_outage_begins_at_a_query_that_was_sent() {
+    let not_asked = || {
+        Err(Error::BadAddress {
+            text: "x:y".to_owned(),
+            why: "no port",
+        })
+    };
+    for (failures, since, queries) in [
+        ([Err(silent()), not_asked(), Err(silent())], 10, (1, 2)),
+        ([not_asked(), Err(silent()), Err(silent())], 20, (1, 2)),
+        ([not_asked(), not_asked(), not_asked()], 10, (1, 0)),
+        ([Err(silent()), Err(silent()), not_asked()], 30, (3, 0)),
+    ] {
+        let start = watch::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut server = server_at(start, "192.0.2.1", vec![Ok(outcome("Srv", "q3dm17"))]);
+        for (seconds, failure) in [10, 20, 30].into_iter().zip(failures) {
+            server.add(failure, at(seconds));
+        }
+        assert_eq!(server.since, Some(at(since)));
+        assert_eq!(server.history.queries(at(30)), queries);
     }
 }
 
@@ -922,7 +951,7 @@ fn the_state_as_json_has_null_for_what_is_not_known() {
     );
     assert_eq!(
         of(1, &names),
-        r#"["192.0.2.2:27960","down","Srv","q3dm17",null,null,0.75,0,"timeout"]"#
+        r#"["192.0.2.2:27960","down","Srv","q3dm17",null,null,0.25,0,"timeout"]"#
     );
     assert_eq!(
         of(2, &names),
@@ -993,11 +1022,11 @@ fn events_are_joins_leaves_up_and_down() {
         ": Cid joined",
         ": Ann left",
         &down,
-        " up after 1 min down",
+        " up after 2 min down",
     ]
     .map(|end| format!("1970-01-01T00:00:00Z quake3 192.0.2.1:27960{end}"));
     assert_eq!(found, expected);
-    assert_eq!(seconds, 60);
+    assert_eq!(seconds, 120);
 }
 
 #[test]
@@ -1006,7 +1035,7 @@ fn a_page_of_a_server_lists_its_latest_changes() {
     let at = |seconds| start + Duration::from_secs(seconds);
     let mut server = server("192.0.2.1", Vec::new());
     let mut seconds = 0;
-    // Down from the third failure to the next answer: 20 s, 30 s, …
+    // Down from the first failure to the next answer: 50 s, 60 s, …
     for failures in 4..12 {
         server.add(Ok(outcome("Srv", "q3dm17")), at(seconds));
         for _ in 0..=failures {
@@ -1034,7 +1063,7 @@ fn a_page_of_a_server_lists_its_latest_changes() {
         ),
         (
             1,
-            "1970-01-01 00:11:00Z</td><td>1 min</td><td class=\"down\">down<small>no answer within",
+            "1970-01-01 00:10:40Z</td><td>2 min</td><td class=\"down\">down<small>no answer within",
         ),
     ] {
         assert!(rows[row].starts_with(begins), "{}", rows[row]);
@@ -1626,7 +1655,7 @@ fn after_a_day(address: &str, name: &str, is_up: impl Fn(u32) -> bool, end: Inst
 #[test]
 fn the_chart_of_a_day_is_on_the_scale_of_the_slots_and_has_every_outage() {
     let end = watch::now() + Duration::from_secs(864_000);
-    // Down after three failures in a row: four minutes of this outage, with answers around it.
+    // Six minutes of an outage, with answers around it.
     let server = after_a_day(
         "192.0.2.1",
         "Srv",
@@ -1635,7 +1664,7 @@ fn the_chart_of_a_day_is_on_the_scale_of_the_slots_and_has_every_outage() {
     );
     let page = shown(&watching(vec![server]), end);
     for part in [
-        "peak 16 of 16 · 99.7 % up",
+        "peak 16 of 16 · 99.5 % up",
         "up for 1 h 39 min",
         "34 ms · answered 0 s ago",
     ] {

@@ -14,8 +14,8 @@ use super::history::{History, Sample};
 use super::port::Port;
 use super::target::{Identity, What};
 
-/// The failures in a row after which a server that was up is down.
-const FAILURES: u32 = 3;
+/// The failures in a row after which a server that was up is down, from the first of them on.
+const FAILURES: usize = 3;
 /// The changes of a server's state that are kept.
 const CHANGES: usize = 10;
 
@@ -51,6 +51,13 @@ pub(crate) struct Change {
     pub(crate) reason: Option<String>,
 }
 
+/// A failure after which a server still counted as up.
+#[derive(Debug)]
+struct Doubt {
+    time: Instant,
+    is_asked: bool,
+}
+
 /// A server and the results of its queries.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -65,11 +72,12 @@ pub(crate) struct Server {
     pub(crate) answered: Option<Instant>,
     /// The failure of the latest query; `None` after an answer.
     pub(crate) failure: Option<Failure>,
-    failures_in_a_row: u32,
+    /// The failures since the latest answer. There are none while the server is not up.
+    doubts: Vec<Doubt>,
     /// The time of the first result.
     pub(crate) first: Option<Instant>,
     pub(crate) state: State,
-    /// The time of the first result of this state.
+    /// The time of the first result of this state. An outage begins at its first failure.
     pub(crate) since: Option<Instant>,
     /// The latest changes of the state, the oldest first.
     pub(crate) changes: VecDeque<Change>,
@@ -127,7 +135,7 @@ impl Server {
             listed: None,
             answered: None,
             failure: None,
-            failures_in_a_row: 0,
+            doubts: Vec::new(),
             first: None,
             state: State::New,
             since: None,
@@ -150,7 +158,7 @@ impl Server {
         match result {
             Ok(outcome) => {
                 self.rejected += u64::from(outcome.stats.rejected);
-                self.failures_in_a_row = 0;
+                self.doubts.clear();
                 self.failure = None;
                 self.answer = Some(outcome);
                 self.answered = Some(now);
@@ -163,7 +171,6 @@ impl Server {
                 {
                     self.rejected += u64::from(*rejected);
                 }
-                self.failures_in_a_row += 1;
                 let failure = Failure::of(&error);
                 *self.failures.entry(failure.kind).or_default() += 1;
                 self.failure = Some(failure);
@@ -172,16 +179,38 @@ impl Server {
         let state = self.latest_state();
         let is_new = self.state != state;
         if is_new {
-            self.state = state;
-            self.since = Some(now);
-            self.keep_change(now);
+            self.begin(state, now);
         }
-        if self.is_asked() {
+        let is_asked = self.is_asked();
+        if self.failure.is_some() && state == State::Up {
+            let doubt = Doubt {
+                time: now,
+                is_asked,
+            };
+            self.doubts.push(doubt);
+        }
+        if is_asked {
             let players = self.status().and_then(|status| status.player_count);
             let sample = Sample::new(state == State::Up, players);
             self.history.add(sample, now);
         }
         is_new.then_some(state)
+    }
+
+    /// Begins a state at the first failure that shows it, which may be an earlier one.
+    fn begin(&mut self, state: State, now: Instant) {
+        let is_asked = self.is_asked();
+        let mut doubts = std::mem::take(&mut self.doubts);
+        doubts.retain(|doubt| doubt.is_asked == is_asked);
+        let since = doubts.first().map_or(now, |doubt| doubt.time);
+        self.state = state;
+        self.since = Some(since);
+        self.keep_change(since);
+        if state == State::Down {
+            for doubt in doubts {
+                self.history.turn_down(doubt.time);
+            }
+        }
     }
 
     fn keep_change(&mut self, time: Instant) {
@@ -226,10 +255,10 @@ impl Server {
     /// The state after the latest result. A lost datagram is not an outage: a server that was up is
     /// down after [`FAILURES`] failures in a row.
     fn latest_state(&self) -> State {
-        let was_up = self.state == State::Up && self.failures_in_a_row < FAILURES;
+        let is_in_doubt = self.state == State::Up && self.doubts.len() + 1 < FAILURES;
         match &self.failure {
             None => State::Up,
-            Some(_) if was_up => State::Up,
+            Some(_) if is_in_doubt => State::Up,
             Some(failure) if failure.is_asked => State::Down,
             Some(_) => State::NotAsked,
         }
