@@ -167,7 +167,16 @@ pub(crate) fn wrong(error: &clap::Error) -> ExitCode {
         command_line::leave(error);
     }
     let _ = command_line::print(error);
-    unknown("wrong command line")
+    unknown(&reason(error))
+}
+
+/// What is wrong with a command line, without the usage and the hints below it.
+fn reason(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let reason = text.split("\n\n").next().unwrap_or_default();
+    let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+    let words: Vec<&str> = reason.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// The line of a check that could not be made.

@@ -683,6 +683,23 @@ fn a_check_has_the_state_of_the_worst_server() {
     );
 }
 
+/// Nagios shows only the line.
+#[test]
+fn the_line_of_a_check_says_what_is_wrong_with_the_command_line() {
+    let reason = |words: &str| {
+        let arguments = <super::Arguments as clap::Parser>::try_parse_from(words.split(' '));
+        super::reason(&arguments.unwrap_err())
+    };
+    assert_eq!(
+        reason("monitor --once --warnings 1"),
+        "unexpected argument '--warnings' found"
+    );
+    assert_eq!(
+        reason("monitor --once --probe --game openarena"),
+        "the argument '--once' cannot be used with: --probe --game <GAME>"
+    );
+}
+
 /// Runs a test whose tasks stay on one thread, as those of the monitor.
 fn run_local(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
