@@ -12,7 +12,7 @@ use super::status_page::{
     FOOT, MAX_MESSAGE, View, chart, class_of, coloured, current, duration, escaped,
     game_and_address, name, path, push_escaped, shown_name, state, status,
 };
-use super::watch::{Server, Watched};
+use super::watch::{Server, State, Watched};
 use crate::query::print::{counts, description};
 
 /// The legend of the chart.
@@ -23,7 +23,7 @@ const LEGEND: &str = "<p class=\"legend\"><span class=\"players\">players, on th
 pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<String> {
     let mut servers = watched.servers.iter();
     let server = servers.find(|server| path(&server.identity) == wanted)?;
-    let mut html = view.head(&shown_name(server));
+    let mut html = view.head(&title(server));
     html.push_str("<p><a href=\"/\">All servers</a></p>\n<h1><bdi>");
     name(server, &mut html);
     html.push_str("</bdi></h1>\n<p>");
@@ -48,6 +48,15 @@ pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<Strin
     }
     html.push_str(FOOT);
     Some(html)
+}
+
+/// The title of the window, for a tab that nobody looks at.
+fn title(server: &Server) -> String {
+    let name = shown_name(server);
+    match server.state {
+        State::Down => format!("down: {name}"),
+        _ => name,
+    }
 }
 
 /// The server and its match. The players are those of the present status.

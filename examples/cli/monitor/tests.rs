@@ -1874,11 +1874,13 @@ fn a_server_has_a_page_of_its_identity_with_players_and_rules() {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(!shown.contains("<b>"), "{shown}");
+    assert!(shown.contains("<title>Srv</title>"), "{shown}");
     server = kept;
     for _ in 0..3 {
         server.add(Err(silent()), watch::now());
     }
     let (shown, _) = page(server);
+    assert!(shown.contains("<title>down: Srv</title>"), "{shown}");
     assert!(shown.contains(">down for") && shown.contains("motd") && !shown.contains("Bob"));
     assert!(shown.contains("<dt>map</dt>") && !shown.contains("<dt>players</dt>"));
 }
