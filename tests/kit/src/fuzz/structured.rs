@@ -137,7 +137,16 @@ pub fn requests(data: &[u8]) {
         if request.encode(&mut out).is_ok()
             && let Ok(again) = gamespy1::Request::parse(&out)
         {
-            assert_eq!(again, request, "{}", out.escape_ascii());
+            // A name in another case is the same command.
+            let mut rewritten = Vec::new();
+            again
+                .encode(&mut rewritten)
+                .expect("what was read can be written");
+            assert!(
+                rewritten.eq_ignore_ascii_case(&out),
+                "{}",
+                out.escape_ascii()
+            );
         }
     }
     out.clear();

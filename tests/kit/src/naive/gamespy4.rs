@@ -63,12 +63,14 @@ fn text(rest: &mut &[u8]) -> Option<Text> {
 
 fn named(rules: Pairs, players: Vec<Pairs>, teams: Vec<Pairs>, map: &str) -> Fields {
     // UT3's `mapname` lists all settings.
-    const UT3: &str = "p1073741825";
-    let is_ut3 = map == "mapname"
-        && rules
-            .iter()
-            .any(|(key, _)| key.eq_ignore_ascii_case(UT3.as_bytes()));
-    let map = only(&rules, if is_ut3 { UT3 } else { map });
+    const UT3_MAP: &str = "p1073741825";
+    let is_of_ut3 = |(key, _): &(Text, Text)| {
+        let key = key.to_ascii_lowercase();
+        let is_property = key.starts_with(b"p107374182") || key.starts_with(b"p2684357");
+        is_property || key == b"s32779" || key == b"owningplayername"
+    };
+    let is_ut3 = map == "mapname" && rules.iter().any(is_of_ut3);
+    let map = only(&rules, if is_ut3 { UT3_MAP } else { map });
     Fields {
         name: only(&rules, "hostname"),
         map,
