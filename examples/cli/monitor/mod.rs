@@ -99,7 +99,7 @@ const EXAMPLES: &[&str] = &[
 #[command(name = "monitor", bin_name = "queryport monitor", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// Pairs of a protocol or game and a server: HOST, HOST:PORT, an IP address or [IPv6]:PORT.
-    /// Without any, embedded servers.
+    /// Without any, embedded servers, unless this is a check.
     #[arg(value_name = "PROTOCOL|GAME SERVER")]
     servers: Vec<String>,
     /// A file with one such pair a line; `-` for standard input.
@@ -219,6 +219,10 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
         if servers.is_empty() {
             return Err(named("no server in it"));
         }
+    }
+    // A plug-in whose variable is empty must not report servers that were started for a trial.
+    if arguments.once && servers.is_empty() {
+        return Err("no server to check: expected a protocol or game and a server".to_owned());
     }
     // The same server twice would be the same series twice.
     let mut seen = BTreeSet::new();
