@@ -427,7 +427,7 @@ pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
     let uptime = up * 1000 / (up + down);
     let (percent, tenth) = (uptime / 10, uptime % 10);
     let time = length
-        .map(|length| format!(" in {length}"))
+        .map(|length| format!(" in {}", length.replace(' ', "\u{a0}")))
         .unwrap_or_default();
     let _ = write!(
         html,

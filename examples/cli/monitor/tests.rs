@@ -1707,7 +1707,10 @@ fn a_history_of_less_than_a_day_says_how_long_it_is() {
         let up = server("192.0.2.1", vec![Ok(outcome("Srv", "q3dm17"))]);
         status(up, Duration::from_secs(later))
     };
-    for (seconds, since) in [(4, "100.0 % up in 4 s<"), (86_399, "100.0 % up in 23 h<")] {
+    for (seconds, since) in [
+        (4, "100.0 % up in 4\u{a0}s<"),
+        (86_399, "100.0 % up in 23\u{a0}h<"),
+    ] {
         assert!(
             after(seconds).contains(since),
             "{since}: {}",
