@@ -155,7 +155,7 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, Failure>>, Failure> {
     Ok(text::datagrams(text).map_or_else(raw, |datagrams| vec![Ok(of_unknown(datagrams))]))
 }
 
-/// The text of a file; `None` if it is none. Comments may be in any character set.
+/// The text of a file; `None` for other files. Comments may be in any character set.
 pub(crate) fn text_of(file: &[u8]) -> Option<Cow<'_, str>> {
     let is_text = |line: &[u8]| line.starts_with(b"#") || std::str::from_utf8(line).is_ok();
     let mut lines = file.split(|byte| *byte == b'\n');

@@ -134,11 +134,13 @@ fn words(server: &Server, thresholds: Thresholds) -> String {
         .rtt
         .map(|time| format!(", {:.0} ms", time.as_secs_f64() * 1000.0))
         .unwrap_or_default();
-    let broken = match thresholds.broken(outcome.rtt) {
-        Some((State::Critical, limit)) => format!(" (critical over {} s)", limit.as_secs_f64()),
-        Some((_, limit)) => format!(" (warning over {} s)", limit.as_secs_f64()),
-        None => String::new(),
-    };
+    let broken = thresholds.broken(outcome.rtt);
+    let broken = broken
+        .map(|(state, limit)| {
+            let word = state.as_str().to_lowercase();
+            format!(" ({word} over {} s)", limit.as_secs_f64())
+        })
+        .unwrap_or_default();
     let missing = match status.completeness.is_complete() {
         true => String::new(),
         false => format!(", {}", status.completeness),

@@ -170,7 +170,7 @@ pub(crate) fn wrong(error: &clap::Error) -> ExitCode {
     unknown(&reason(error))
 }
 
-/// What is wrong with a command line, without the usage and the hints below it.
+/// The fault of a command line, without the usage and the hints below it.
 fn reason(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let reason = text.split("\n\n").next().unwrap_or_default();

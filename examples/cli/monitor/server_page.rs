@@ -73,7 +73,7 @@ fn facts(status: &ServerStatus, current: Option<&ServerStatus>, html: &mut Strin
     html.push_str("</dl>\n");
 }
 
-/// The latest changes of the state, the newest first: when, to what, for how long and why.
+/// The latest changes of the state, the newest first, with their times and reasons.
 fn changes(server: &Server, view: &View, html: &mut String) {
     if server.changes.is_empty() {
         return;

@@ -291,7 +291,7 @@ fn name_of(server: &Server) -> Option<&Text> {
     status(server)?.name.as_ref()
 }
 
-/// The address as given. Without a port, it is the one that is queried.
+/// The given address if it has a port, or else the queried one.
 fn address(server: &Server) -> String {
     match command_line::split(&server.address) {
         (_, Some(_)) => server.address.clone(),

@@ -354,7 +354,7 @@ fn a_state_lasts_since_its_first_result() {
     assert_eq!(server.history.queries(at(90)), (6, 4));
 }
 
-/// A failure without a datagram on the network says nothing about the server.
+/// A failure without a datagram on the network is not one of the server.
 #[test]
 fn an_outage_begins_at_a_query_that_was_sent() {
     let not_asked = || {
