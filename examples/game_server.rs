@@ -7,9 +7,9 @@
 //! copying it.
 //!
 //! ```text
-//! cargo run --no-default-features --features os-entropy --example game_server            runs for two seconds
-//! cargo run --no-default-features --features os-entropy --example game_server -- 0       until standard input ends
-//! cargo run -p queryport-cli -- query quake3 127.0.0.1:27960                             in another terminal
+//! cargo run --no-default-features --features os-entropy,serve --example game_server       runs for two seconds
+//! cargo run --no-default-features --features os-entropy,serve --example game_server -- 0  until standard input ends
+//! cargo run -p queryport-cli -- query quake3 127.0.0.1:27960                              in another terminal
 //! cargo run -p queryport-cli -- query ut2004 [::1]:27961
 //! ```
 #![allow(

@@ -3,8 +3,8 @@
 //! | chapter | you learn |
 //! |---|---|
 //! | [What is a query port](query_port) | the four protocols, ports, the parts of an answer |
-//! | [One server](one_server) | a query, its timeout, errors and options |
-//! | [Many servers](many_servers) | scans of long lists |
+//! | [One server](one_server) | a query, async or blocking, its timeout, errors and options |
+//! | [Many servers](many_servers) | scans of long lists, and results as JSON |
 //! | [By game](by_game) | games by name, list servers |
 //! | [Your own socket or runtime](sans_io) | the state machines |
 //! | [A game that answers](answering) | a responder on the game's socket |
