@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run -p queryport-cli -- games                      all of them, one line each
 //! cargo run -p queryport-cli -- games openarena "ut 2004"  everything about these
+//! cargo run -p queryport-cli -- games arena                those with this word in their names
 //! cargo run -p queryport-cli -- games --protocol quake3 --listed --json
 //! ```
 
@@ -24,6 +25,7 @@ use shared::{command_line, json};
 const EXAMPLES: &[&str] = &[
     "games                             all games, one line each",
     "games openarena \"ut 2004\"        everything about these",
+    "games arena                       those with this word in their names",
     "games --protocol quake3 --listed  those of a protocol that have list servers",
 ];
 
@@ -44,7 +46,8 @@ Exit status: 0 success, 1 the output cannot be written, 2 wrong command line";
 #[derive(Debug, Parser)]
 #[command(name = "games", bin_name = "queryport games", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// Ids or names of games. Without any, all games.
+    /// Ids or names of games, for everything about them; or a part of names, for a list. Without
+    /// any, all games.
     games: Vec<String>,
     /// Games of this protocol only.
     #[arg(long)]
@@ -63,14 +66,14 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let named = arguments.games.iter().map(|name| command_line::game(name));
-    let mut games = match named.collect::<Result<Vec<&Game>, String>>() {
-        Ok(games) => games,
-        Err(why) => return unknown(arguments, why),
+    let (mut games, is_table) = match named.collect::<Result<Vec<&Game>, String>>() {
+        Ok(games) if games.is_empty() => (Game::all().collect(), true),
+        Ok(games) => (games, false),
+        Err(why) => match containing(&arguments.games) {
+            games if games.is_empty() => return unknown(arguments, why),
+            games => (games, true),
+        },
     };
-    let is_table = games.is_empty();
-    if is_table {
-        games = Game::all().collect();
-    }
     games.retain(|game| {
         arguments
             .protocol
@@ -93,6 +96,20 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The games with all these parts in one of their names.
+fn containing(parts: &[String]) -> Vec<&'static Game> {
+    let parts: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
+    let has_all = |name: &str| {
+        let name = name.to_lowercase();
+        parts.iter().all(|part| name.contains(part))
+    };
+    let is_meant = |game: &&Game| {
+        let ids = game.old_ids.iter().chain(game.aliases).copied();
+        ids.chain([game.id, game.name]).any(has_all)
+    };
+    Game::all().filter(is_meant).collect()
 }
 
 /// A table on a terminal with fewer columns has only ids and names.

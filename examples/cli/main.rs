@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     };
     match program {
         Program::Query(arguments) => query::start(arguments),
-        Program::Scan(arguments) => scan::start(&arguments),
+        Program::Scan(arguments) => scan::start(arguments),
         #[cfg(feature = "browser")]
         Program::Browser(arguments) => browser::start(arguments),
         #[cfg(not(feature = "browser"))]

@@ -106,20 +106,18 @@ impl fmt::Display for UnknownGame {
         if let Ok(protocol) = self.text.parse::<Protocol>() {
             return write!(f, ": {protocol} is a protocol; use query");
         }
-        let last = self.suggestions.len().saturating_sub(1);
-        for (number, game) in self.suggestions.iter().enumerate() {
-            let before = match number {
-                0 => ": did you mean",
-                _ if number == last => " or",
-                _ => ",",
-            };
-            write!(f, "{before} {} ({})", game.id, game.name)?;
+        let protocol = similar_protocol(&self.text);
+        let protocol = protocol.map(|protocol| format!("the protocol {protocol}"));
+        let games = self.suggestions.iter();
+        let games = games.map(|game| format!("{} ({})", game.id, game.name));
+        let words: Vec<String> = protocol.into_iter().chain(games).collect();
+        match words.split_last() {
+            None => f.write_str(", and none has a similar name")?,
+            Some((only, [])) => write!(f, ": did you mean {only}?")?,
+            Some((last, others)) => {
+                write!(f, ": did you mean {} or {last}?", others.join(", "))?;
+            }
         }
-        f.write_str(if self.suggestions.is_empty() {
-            ", and none has a similar name"
-        } else {
-            "?"
-        })?;
         if self.may_be_protocol {
             write!(f, " (protocols: {})", names())?;
         }
@@ -172,6 +170,24 @@ const fn without_accent(letter: char) -> char {
         'ý' | 'ÿ' => 'y',
         other => other,
     }
+}
+
+/// The protocol whose name has one more, one less or two exchanged letters. A name with another
+/// number is not a slip.
+fn similar_protocol(text: &str) -> Option<Protocol> {
+    if text.len() > MAX_NAME {
+        return None;
+    }
+    let wanted = fold(text);
+    let letters = |name: &str| {
+        name.trim_end_matches(|c: char| c.is_ascii_digit())
+            .to_owned()
+    };
+    let is_similar = |protocol: &Protocol| {
+        let name = protocol.as_str();
+        strsim::osa_distance(&wanted, name) == 1 && letters(&wanted) != letters(name)
+    };
+    Protocol::ALL.into_iter().find(is_similar)
 }
 
 fn similar(wanted: &str) -> Vec<&'static Game> {
@@ -556,6 +572,11 @@ mod tests {
             message("openarna"),
             "unknown game \"openarna\": did you mean openarena (OpenArena)?"
         );
+        for text in ["quak3", "qauke3", "quakee3"] {
+            let words = ": did you mean the protocol quake3, ";
+            assert!(message(text).contains(words), "{}", message(text));
+        }
+        assert!(!message("quake4").contains("the protocol"));
         assert_eq!(
             message("qqqqq"),
             "unknown game \"qqqqq\", and none has a similar name"

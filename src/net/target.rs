@@ -375,6 +375,7 @@ impl<'a, C: Conversation> Queries<'a, C> {
             }
         }
         if let Some(failed) = self.failed.take() {
+            self.scanner.count_not_asked();
             return Poll::Ready(Some(failed));
         }
         if self.scanner.is_finished() {

@@ -140,7 +140,8 @@ pub struct ScanStats {
     /// Results that were taken and are failures.
     pub failed: u64,
     /// Targets that were not queried, see [`QueryError::Duplicate`] and
-    /// [`QueryError::NotOneServer`].
+    /// [`QueryError::NotOneServer`]; also those whose host name has no address, or whose text names
+    /// no server, game or protocol.
     pub not_asked: u64,
     /// Datagrams sent.
     pub requests: u64,

@@ -406,6 +406,11 @@ impl<C: Conversation> Scanner<C> {
         self.admission.handle_drops();
     }
 
+    /// Counts a target that is not queried.
+    pub(crate) const fn count_not_asked(&mut self) {
+        self.stats.not_asked = self.stats.not_asked.saturating_add(1);
+    }
+
     /// Counters so far.
     pub const fn stats(&self) -> &ScanStats {
         &self.stats
@@ -461,7 +466,7 @@ impl<C: Conversation> Scanner<C> {
     pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, kind: u16, conversation: C) {
         let peer = canonical(peer);
         if let Err(error) = self.check(peer, kind) {
-            self.stats.not_asked = self.stats.not_asked.saturating_add(1);
+            self.count_not_asked();
             self.refused.push_back(Scanned {
                 index,
                 peer: Some(peer),

@@ -76,6 +76,9 @@ pub(crate) struct Arguments {
     /// argument, invented servers on loopback.
     #[arg(value_name = "GAME|FILE")]
     list: Option<PathBuf>,
+    /// The list, as for `monitor`.
+    #[arg(long = "file", value_name = "FILE", hide = true, conflicts_with_all = ["list", "favourites"])]
+    file: Option<PathBuf>,
     /// Browse the favourites: the file `queryport/favourites` in $XDG_CONFIG_HOME or ~/.config.
     #[arg(long, conflicts_with = "list")]
     favourites: bool,
@@ -110,7 +113,8 @@ pub(crate) struct Arguments {
 }
 
 #[tokio::main]
-pub(crate) async fn start(arguments: Arguments) -> ExitCode {
+pub(crate) async fn start(mut arguments: Arguments) -> ExitCode {
+    arguments.list = arguments.list.or(arguments.file.take());
     command_line::exit(run(arguments).await)
 }
 

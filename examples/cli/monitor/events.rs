@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::status_page::duration;
+use super::status_page::{duration, status};
 use super::watch::{Server, State};
 use super::{check, command_line};
 
@@ -51,6 +51,8 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
     };
     let what = server.identity.what;
     let address = check::plain(&server.identity.address());
+    let name = status(server).and_then(|status| status.name.as_ref());
+    let name = name.map(|name| check::plain(&name.plain()));
     if form == Form::Json {
         let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         let event = json!({
@@ -58,6 +60,7 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
             "server": address,
             "protocol": what.protocol().as_str(),
             "game": what.game().map(|game| game.id),
+            "name": name,
             "event": word,
             "player": player,
             "reason": reason,
@@ -66,14 +69,16 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
         return event.to_string();
     }
     let time = timestamp(time);
+    let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
+    let server = format!("{what} {address}{name}");
     match (player, reason, outage) {
-        (Some(player), ..) => format!("{time} {what} {address}: {player} {word}"),
-        (None, Some(reason), _) => format!("{time} {what} {address} {word}: {reason}"),
+        (Some(player), ..) => format!("{time} {server}: {player} {word}"),
+        (None, Some(reason), _) => format!("{time} {server} {word}: {reason}"),
         (None, None, Some(outage)) => {
             let outage = duration(outage);
-            format!("{time} {what} {address} {word} after {outage} down")
+            format!("{time} {server} {word} after {outage} down")
         }
-        (None, None, None) => format!("{time} {what} {address} {word}"),
+        (None, None, None) => format!("{time} {server} {word}"),
     }
 }
 

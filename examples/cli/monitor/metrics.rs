@@ -4,12 +4,20 @@ use prometheus::core::Collector;
 use prometheus::{Error, GaugeVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
 use queryport::games::Game;
 use queryport::model::{Style, TextRef};
-use queryport::{Protocol, ServerStatus, Text};
+use queryport::{ErrorKind, Protocol, ServerStatus, Text};
 
 use super::watch::{Server, Watched};
 
 /// The maximum number of characters of a text that a server chose.
 const LONGEST_TEXT: usize = 100;
+
+/// The kinds of failure of a server that stops. Their counters begin at 0, because `increase` does
+/// not see the first failure of a counter that begins at 1.
+const FIRST_KINDS: [ErrorKind; 3] = [
+    ErrorKind::Timeout,
+    ErrorKind::Unreachable,
+    ErrorKind::NameResolution,
+];
 
 /// The page. The number of series is bounded: ten and the kinds of failure for each watched server.
 /// One of the ten has the server's texts as labels.
@@ -112,10 +120,12 @@ impl ServerSeries {
         self.rejected
             .with_label_values(&labels)
             .inc_by(server.rejected);
-        for (kind, count) in &server.failures {
+        let first = FIRST_KINDS.map(|kind| (kind.as_str(), 0));
+        let counted = server.failures.iter().map(|(kind, count)| (*kind, *count));
+        for (kind, count) in first.into_iter().chain(counted) {
             self.failures
                 .with_label_values(&[&address, protocol, game, kind])
-                .inc_by(*count);
+                .inc_by(count);
         }
         let Some(outcome) = server.outcome() else {
             return;

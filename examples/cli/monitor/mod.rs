@@ -15,8 +15,9 @@
 //! cargo run -p queryport-cli -- monitor --once --warning 0.2 --critical 1 openarena HOST
 //! ```
 //!
-//! The status page is sorted by its headings; at first, servers that are down are above the others.
-//! Each server has a page with its players, rules and latest outages.
+//! The status page is sorted by its headings, and a second click reverses the order; at first,
+//! servers that are down are above the others. Below them are the latest outages. Each server has
+//! a page with its players, rules and own outages.
 //! A page loads itself again after the interval of the queries, every 5 to 30 seconds; with `?still`,
 //! it does not. `/status.json` has the same for programs. A game without a port is watched at the
 //! usual port.
@@ -34,6 +35,7 @@
 //!
 //! Without `--once`: 0 after Ctrl-C, 1 for a failure, 2 for a wrong command line.
 
+mod changes;
 mod check;
 mod events;
 mod history;

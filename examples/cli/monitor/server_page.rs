@@ -2,15 +2,14 @@
 
 use std::cmp::Reverse;
 use std::fmt::Write;
-use std::time::UNIX_EPOCH;
 
 use queryport::{Player, Protocol, ServerStatus, Team};
 
-use super::events::timestamp;
+use super::changes;
 use super::safe_text::{counted, number_text};
 use super::status_page::{
-    FOOT, MAX_MESSAGE, View, chart, class_of, coloured, current, duration, escaped,
-    game_and_address, name, path, push_escaped, shown_name, state, status,
+    FOOT, MAX_MESSAGE, View, chart, coloured, current, escaped, game_and_address, name, path,
+    push_escaped, shown_name, state, status,
 };
 use super::watch::{Server, State, Watched};
 use crate::query::print::{counts, description};
@@ -24,7 +23,8 @@ pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<Strin
     let mut servers = watched.servers.iter();
     let server = servers.find(|server| path(&server.identity) == wanted)?;
     let mut html = view.head(&title(server));
-    html.push_str("<p><a href=\"/\">All servers</a></p>\n<h1><bdi>");
+    let all = view.link("/");
+    let _ = write!(html, "<p><a href=\"{all}\">All servers</a></p>\n<h1><bdi>");
     name(server, &mut html);
     html.push_str("</bdi></h1>\n<p>");
     game_and_address(server, &mut html);
@@ -38,7 +38,7 @@ pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<Strin
     chart(server, view.now, &mut html);
     html.push_str("</div>\n");
     html.push_str(LEGEND);
-    changes(server, view, &mut html);
+    changes::of_server(server, view, &mut html);
     if let Some(status) = current(server) {
         teams(&status.teams, &mut html);
         players(status, &mut html);
@@ -71,40 +71,6 @@ fn facts(status: &ServerStatus, current: Option<&ServerStatus>, html: &mut Strin
         html.push_str("</bdi></dd></div>\n");
     }
     html.push_str("</dl>\n");
-}
-
-/// The latest changes of the state, the newest first, with their times and reasons.
-fn changes(server: &Server, view: &View, html: &mut String) {
-    if server.changes.is_empty() {
-        return;
-    }
-    html.push_str("<h2>Latest changes</h2>\n");
-    table("changes", &["Time", "Lasted", "State"], html);
-    let mut end = view.now;
-    for (number, change) in server.changes.iter().rev().enumerate() {
-        let age = view.now.saturating_duration_since(change.time);
-        let time = view.date.checked_sub(age).unwrap_or(UNIX_EPOCH);
-        let time = timestamp(time.max(UNIX_EPOCH)).replace('T', " ");
-        let lasted = duration(end.saturating_duration_since(change.time));
-        // The time before the start of the monitor is not known.
-        let is_first = server.first == Some(change.time);
-        let least = if is_first { "at least " } else { "" };
-        let so_far = if number == 0 { " so far" } else { "" };
-        end = change.time;
-        let word = change.state.as_str();
-        let class = class_of(change.state);
-        let _ = write!(
-            html,
-            "<tr><td>{time}</td><td>{least}{lasted}{so_far}</td><td class=\"{class}\">{word}"
-        );
-        if let Some(reason) = &change.reason {
-            html.push_str("<small>");
-            push_escaped(reason, MAX_MESSAGE, html);
-            html.push_str("</small>");
-        }
-        html.push_str("</td></tr>\n");
-    }
-    html.push_str("</tbody>\n</table>\n");
 }
 
 /// The teams that have a name or a score.
@@ -194,7 +160,7 @@ fn rules(status: &ServerStatus, protocol: Protocol, html: &mut String) {
 }
 
 /// The beginning of a table with these columns.
-fn table(class: &str, columns: &[&str], html: &mut String) {
+pub(super) fn table(class: &str, columns: &[&str], html: &mut String) {
     let _ = write!(html, "<table class=\"list {class}\">\n<thead><tr>");
     for column in columns {
         let _ = write!(html, "<th scope=\"col\">{column}</th>");

@@ -2,8 +2,8 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use queryport::Text;
 use queryport::games::Game;
+use queryport::{Player, Text};
 use serde_json::{Value, json};
 
 use super::check;
@@ -50,11 +50,24 @@ fn of_server(server: &Server, now: Instant) -> Value {
         "players": current.and_then(|status| status.player_count),
         "bots": current.and_then(|status| status.bot_count),
         "slots": current.and_then(|status| status.max_players),
+        "player_list": current.and_then(|status| status.players.known()).map(player_list),
         "complete": current.map(|status| status.completeness.is_complete()),
         "round_trip_seconds": rtt.map(|rtt| rtt.as_secs_f64()),
         "history_seconds": server.history.length(now).map(|time| time.as_secs()),
         "up_share_of_day": (up + down > 0).then(|| up as f64 / (up + down) as f64),
     })
+}
+
+fn player_list(players: &[Player]) -> Vec<Value> {
+    let of_player = |player: &Player| {
+        json!({
+            "name": label(&player.name.plain()),
+            "score": player.score,
+            "ping": player.ping,
+            "team": player.team,
+        })
+    };
+    players.iter().map(of_player).collect()
 }
 
 fn of_game(watched: &WatchedGame) -> Value {

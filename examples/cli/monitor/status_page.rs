@@ -8,6 +8,7 @@ use queryport::games::Game;
 use queryport::model::{Colour, Colours};
 use queryport::{ServerStatus, Text};
 
+use super::changes;
 use super::command_line;
 use super::history::{DAY, History, SAMPLES, Sample};
 use super::safe_text::{counted, number_text, safe};
@@ -32,13 +33,13 @@ const BARS: u64 = 26;
 const NO_SERVER: &str = "<p>No server is watched. /probe?target=HOST:PORT&amp;module=GAME queries the server that it names.</p>\n";
 
 /// The columns of the status page: their names in the address of the page, their headings, and
-/// their order as `aria-sort` names it.
+/// their first order as `aria-sort` names it. A second click reverses it.
 const COLUMNS: [(&str, &str, &str); 5] = [
     ("name", "Server", "ascending"),
     ("map", "Map", "ascending"),
     ("players", "Players", "descending"),
     ("day", "Last day", "descending"),
-    ("state", "State", "other"),
+    ("state", "State", "ascending"),
 ];
 
 /// How and when a page is shown.
@@ -47,6 +48,8 @@ pub(crate) struct View {
     /// The column by which the servers are sorted; without one, those that are down come first, and
     /// the others as they were given.
     sort: Option<&'static str>,
+    /// Whether the order of that column is reversed.
+    is_reversed: bool,
     /// Whether the page stays as it is.
     is_still: bool,
     /// The seconds until the page loads itself again.
@@ -56,7 +59,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The view of a request with this query, as in `sort=players&still`.
+    /// The view of a request with this query, as in `sort=players&reverse&still`.
     pub(crate) fn new(query: &str, now: Instant, date: SystemTime) -> Self {
         let words = || query.split('&');
         let is_chosen =
@@ -64,6 +67,7 @@ impl View {
         let column = COLUMNS.iter().find(is_chosen);
         Self {
             sort: column.map(|(key, ..)| *key),
+            is_reversed: column.is_some() && words().any(|word| word == "reverse"),
             is_still: words().any(|word| word == "still"),
             refresh: MOST_REFRESH,
             now,
@@ -80,13 +84,32 @@ impl View {
         }
     }
 
-    /// The link to the same page with this column and refresh.
-    fn link(sort: Option<&str>, is_still: bool) -> String {
-        match (sort, is_still) {
-            (Some(sort), true) => format!("?sort={sort}&amp;still"),
-            (Some(sort), false) => format!("?sort={sort}"),
-            (None, true) => "?still".to_owned(),
-            (None, false) => "?".to_owned(),
+    /// The link to this view of a page. Without a path, it is the same page.
+    pub(super) fn link(&self, path: &str) -> String {
+        let mut words = Vec::new();
+        words.extend(self.sort.map(|sort| format!("sort={sort}")));
+        words.extend(self.is_reversed.then(|| "reverse".to_owned()));
+        words.extend(self.is_still.then(|| "still".to_owned()));
+        if words.is_empty() && !path.is_empty() {
+            return path.to_owned();
+        }
+        format!("{path}?{}", words.join("&amp;"))
+    }
+
+    /// The view in the usual order of a column.
+    fn sorted_by(self, column: &'static str) -> Self {
+        Self {
+            sort: Some(column),
+            is_reversed: false,
+            ..self
+        }
+    }
+
+    /// The view after a click on the heading of a column.
+    fn after_click(self, column: &'static str) -> Self {
+        Self {
+            is_reversed: self.sort == Some(column) && !self.is_reversed,
+            ..self.sorted_by(column)
         }
     }
 
@@ -115,7 +138,11 @@ impl View {
             Some(seconds) => (format!("reloads every {seconds} seconds"), "stop"),
             None => ("does not reload".to_owned(), "start"),
         };
-        let link = Self::link(self.sort, !self.is_still);
+        let changed = Self {
+            is_still: !self.is_still,
+            ..*self
+        };
+        let link = changed.link("");
         let _ = writeln!(
             html,
             "<p class=\"time\">{date} · {refresh} (<a href=\"{link}\">{change}</a>)</p>"
@@ -143,6 +170,7 @@ pub(crate) fn page(watched: &Watched, view: &View) -> String {
     if all > 0 {
         summary(&watched.servers, view, &mut html);
         table(&watched.servers, view, &mut html);
+        changes::of_all(&watched.servers, view, &mut html);
     } else if watched.games.is_empty() {
         html.push_str(NO_SERVER);
     }
@@ -164,7 +192,7 @@ fn summary(servers: &[Server], view: &View, html: &mut String) {
     for (state, class) in [(State::Down, "down"), (State::NotAsked, "unknown")] {
         let (count, word) = (count(state), state.as_str());
         if count > 0 {
-            let link = View::link(Some("state"), view.is_still);
+            let link = view.sorted_by("state").link("");
             let _ = write!(
                 html,
                 ", <a class=\"{class}\" href=\"{link}\">{count} {word}</a>"
@@ -210,11 +238,16 @@ pub(super) fn current(server: &Server) -> Option<&ServerStatus> {
 fn table(servers: &[Server], view: &View, html: &mut String) {
     html.push_str("<table class=\"servers\">\n<thead><tr>");
     for (key, heading, order) in COLUMNS {
+        let order = match (view.is_reversed, order) {
+            (false, order) => order,
+            (true, "ascending") => "descending",
+            (true, _) => "ascending",
+        };
         let sorted = match view.sort == Some(key) {
             true => format!(" aria-sort=\"{order}\""),
             false => String::new(),
         };
-        let link = View::link(Some(key), view.is_still);
+        let link = view.after_click(key).link("");
         let _ = write!(
             html,
             "<th scope=\"col\"{sorted}><a href=\"{link}\">{heading}</a></th>"
@@ -236,17 +269,27 @@ fn table(servers: &[Server], view: &View, html: &mut String) {
         Some(_) => servers.sort_by_key(|server| server.state),
         None => servers.sort_by_key(|server| server.state.min(State::New)),
     }
+    if view.is_reversed {
+        servers.reverse();
+    }
     for server in servers {
-        row(server, view.now, html);
+        row(server, view, html);
     }
     html.push_str("</tbody>\n</table>\n");
 }
 
-fn row(server: &Server, now: Instant, html: &mut String) {
-    let path = path(&server.identity);
-    let _ = write!(html, "<tr><td class=\"name\"><a href=\"{path}\"><bdi>");
+/// The name of a server, which leads to its page.
+pub(super) fn linked_name(server: &Server, view: &View, html: &mut String) {
+    let link = view.link(&path(&server.identity));
+    let _ = write!(html, "<a href=\"{link}\"><bdi>");
     name(server, html);
-    html.push_str("</bdi></a><small>");
+    html.push_str("</bdi></a>");
+}
+
+fn row(server: &Server, view: &View, html: &mut String) {
+    html.push_str("<tr><td class=\"name\">");
+    linked_name(server, view, html);
+    html.push_str("<small>");
     game_and_address(server, html);
     html.push_str("</small></td><td class=\"map\"><bdi>");
     let status = status(server);
@@ -265,9 +308,9 @@ fn row(server: &Server, now: Instant, html: &mut String) {
         }
     }
     html.push_str("</td><td class=\"chart\">");
-    chart(server, now, html);
+    chart(server, view.now, html);
     html.push_str("</td>");
-    state(server, now, "td", html);
+    state(server, view.now, "td", html);
     html.push_str("</tr>\n");
 }
 
@@ -409,7 +452,6 @@ pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
         (Some(peak), None) => format!("peak {peak}"),
         (None, _) => "no player counts".to_owned(),
     };
-    // A share of a few seconds is not one of a day.
     let length = server.history.length(now).filter(|length| *length < DAY);
     let length = length.map(rounded);
     let label = length.as_deref().unwrap_or("day");
@@ -423,16 +465,26 @@ pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
          aria-label=\"Players of the last {label}: {counts}{last}\"><path class=\"bars\" d=\"{bars}\"/>\
          <path class=\"off\" d=\"{off}\"/><path class=\"on\" d=\"{on}\"/></svg>"
     );
-    // Rounded down: 100 % is without an outage.
-    let uptime = up * 1000 / (up + down);
-    let (percent, tenth) = (uptime / 10, uptime % 10);
+    let uptime = uptime(up, up + down);
     let time = length
         .map(|length| format!(" in {}", length.replace(' ', "\u{a0}")))
         .unwrap_or_default();
     let _ = write!(
         html,
-        "<small class=\"day\">{counts} · {percent}.{tenth} % up{time}</small>"
+        "<small class=\"day\">{counts} · {uptime}{time}</small>"
     );
+}
+
+/// The share of queries after which the server was up, no more precise than their number allows. It
+/// is rounded down: 100 % is without an outage.
+fn uptime(up: u64, queries: u64) -> String {
+    let thousandths = up * 1000 / queries.max(1);
+    let (percent, tenth) = (thousandths / 10, thousandths % 10);
+    match queries {
+        0..100 => format!("up {up} of {queries} times"),
+        100..1000 => format!("{percent}\u{a0}% up"),
+        _ => format!("{percent}.{tenth}\u{a0}% up"),
+    }
 }
 
 /// The samples of the last day at their places.
@@ -513,15 +565,12 @@ pub(super) fn coloured(text: &Text, html: &mut String) {
         if let Some(class) = &class {
             let _ = write!(html, "<span class=\"{class}\">");
         }
-        let length = safe(&span.text).chars().count();
-        push_escaped(&span.text, room, html);
+        let left = push_escaped(&span.text, room, html);
         if class.is_some() {
             html.push_str("</span>");
         }
-        if length > room {
-            break;
-        }
-        room -= length;
+        let Some(left) = left else { break };
+        room = left;
     }
 }
 
@@ -535,11 +584,17 @@ pub(super) fn escaped(text: &str, html: &mut String) {
     push_escaped(text, MAX_TEXT, html);
 }
 
-/// The first characters of the text, and an ellipsis if it has more than `max`.
-pub(super) fn push_escaped(text: &str, max: usize, html: &mut String) {
+/// The first characters of the text, and an ellipsis if it has more than `max`. Returns how many
+/// more would have fitted; `None` if the text is cut.
+pub(super) fn push_escaped(text: &str, max: usize, html: &mut String) -> Option<usize> {
     let text = safe(text);
-    let mut chars = text.chars();
-    for c in chars.by_ref().take(max) {
+    let mut room = max;
+    for c in text.chars() {
+        let Some(left) = room.checked_sub(1) else {
+            html.push('…');
+            return None;
+        };
+        room = left;
         match c {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),
@@ -549,7 +604,5 @@ pub(super) fn push_escaped(text: &str, max: usize, html: &mut String) {
             c => html.push(c),
         }
     }
-    if chars.next().is_some() {
-        html.push('…');
-    }
+    Some(room)
 }

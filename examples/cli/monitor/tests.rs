@@ -157,6 +157,8 @@ fn the_page_has_what_is_known_of_each_server() {
         format!("queryport_queries_total{labels} 2"),
         format!("queryport_rejected_datagrams_total{labels} 2"),
         r#"queryport_query_failures_total{game="",kind="timeout",protocol="quake3",server="192.0.2.1:27960"} 1"#.to_owned(),
+        // `increase` sees the first failure of this kind, too.
+        r#"queryport_query_failures_total{game="",kind="unreachable",protocol="quake3",server="192.0.2.1:27960"} 0"#.to_owned(),
         r#"queryport_server_info{answered_game="",game="",map="q3dm17",name="Srv",protocol="quake3",server="192.0.2.1:27960",version=""} 1"#
             .to_owned(),
     ] {
@@ -626,7 +628,7 @@ fn a_server_with_changing_texts_has_one_series_of_texts() {
     assert_eq!(page.matches("queryport_server_info{").count(), 1);
     assert_eq!(
         page.lines().filter(|line| !line.starts_with('#')).count(),
-        9
+        12
     );
 }
 
@@ -929,11 +931,13 @@ fn probes_are_off_shared_and_bounded() {
 #[test]
 fn the_state_as_json_has_null_for_what_is_not_known() {
     let mut down = server("192.0.2.2", vec![Ok(outcome("Srv", "q3dm17"))]);
+    let mut full = outcome("Srv \u{1b}", "q3dm17");
+    full.answer.players = [Player::new("A\u{1b}nn")].into();
     for _ in 0..3 {
         down.add(Err(silent()), watch::now());
     }
     let mut watched = watching(vec![
-        server("192.0.2.1", vec![Ok(outcome("Srv \u{1b}", "q3dm17"))]),
+        server("192.0.2.1", vec![Ok(full)]),
         down,
         server("192.0.2.3", Vec::new()),
     ]);
@@ -961,18 +965,19 @@ fn the_state_as_json_has_null_for_what_is_not_known() {
         "up_share_of_day",
         "history_seconds",
         "error_kind",
+        "player_list",
     ];
     assert_eq!(
         of(0, &names),
-        r#"["192.0.2.1:27960","up","Srv ","q3dm17",12,true,1.0,0,null]"#
+        r#"["192.0.2.1:27960","up","Srv ","q3dm17",12,true,1.0,0,null,[{"name":"Ann","score":null,"ping":null,"team":null}]]"#
     );
     assert_eq!(
         of(1, &names),
-        r#"["192.0.2.2:27960","down","Srv","q3dm17",null,null,0.25,0,"timeout"]"#
+        r#"["192.0.2.2:27960","down","Srv","q3dm17",null,null,0.25,0,"timeout",null]"#
     );
     assert_eq!(
         of(2, &names),
-        r#"["192.0.2.3:27960","not queried yet",null,null,null,null,null,null,null]"#
+        r#"["192.0.2.3:27960","not queried yet",null,null,null,null,null,null,null,null]"#
     );
     assert_eq!(page["games"][0]["players"], Value::Null);
     assert_eq!(page["time"], 864_000);
@@ -1025,7 +1030,7 @@ fn events_are_joins_leaves_up_and_down() {
             let line = events::line(Form::Json, UNIX_EPOCH, &server, &event);
             let json: Value = serde_json::from_str(&line).unwrap();
             assert!(
-                json["server"] == "192.0.2.1:27960" && json["time"] == 0,
+                json["server"] == "192.0.2.1:27960" && json["name"] == "Srv" && json["time"] == 0,
                 "{json}"
             );
             seconds = json["seconds"].clone();
@@ -1041,7 +1046,7 @@ fn events_are_joins_leaves_up_and_down() {
         &down,
         " up after 2 min down",
     ]
-    .map(|end| format!("1970-01-01T00:00:00Z quake3 192.0.2.1:27960{end}"));
+    .map(|end| format!("1970-01-01T00:00:00Z quake3 192.0.2.1:27960 (Srv){end}"));
     assert_eq!(found, expected);
     assert_eq!(seconds, 120);
 }
@@ -1388,8 +1393,8 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
         for query in dashboard() {
             let reply = ask(prometheus, &query).await.unwrap();
             assert_eq!(reply["status"], "success", "{query}: {reply}");
-            // No game is watched here, and no query failed.
-            let is_empty = query.contains("queryport_game_") || query.contains("failures");
+            // No game is watched here.
+            let is_empty = query.contains("queryport_game_");
             assert_eq!(
                 reply["data"]["result"].as_array().unwrap().is_empty(),
                 is_empty,
@@ -1681,7 +1686,7 @@ fn the_chart_of_a_day_is_on_the_scale_of_the_slots_and_has_every_outage() {
     );
     let page = shown(&watching(vec![server]), end);
     for part in [
-        "peak 16 of 16 · 99.5 % up",
+        "peak 16 of 16 · 99.5\u{a0}% up",
         "up for 1 h 39 min",
         "34 ms · answered 0 s ago",
     ] {
@@ -1697,30 +1702,30 @@ fn the_chart_of_a_day_is_on_the_scale_of_the_slots_and_has_every_outage() {
     let mut empty = outcome("Srv", "q3dm17");
     empty.answer.player_count = Some(0);
     let page = status(self::server("192.0.2.1", vec![Ok(empty)]), Duration::ZERO);
-    assert!(page.contains("d=\"M0 33m143 0h1\"") && page.contains("peak 0 of 16 · 100.0 % up"));
+    assert!(
+        page.contains("d=\"M0 33m143 0h1\"") && page.contains("peak 0 of 16 · up 1 of 1 times")
+    );
 }
 
-/// A share of seconds is not one of a day.
+/// A share of seconds is not one of a day, and one of few queries is not precise.
 #[test]
 fn a_history_of_less_than_a_day_says_how_long_it_is() {
-    let after = |later: u64| {
-        let up = server("192.0.2.1", vec![Ok(outcome("Srv", "q3dm17"))]);
-        status(up, Duration::from_secs(later))
-    };
-    for (seconds, since) in [
-        (4, "100.0 % up in 4\u{a0}s<"),
-        (86_399, "100.0 % up in 23\u{a0}h<"),
+    for (queries, seconds, shown) in [
+        (1, 4, "up 0 of 1 times in 4\u{a0}s<"),
+        (3, 90, "up 2 of 3 times in 1\u{a0}min<"),
+        (150, 86_399, "99\u{a0}% up in 23\u{a0}h<"),
+        (1500, 86_399, "99.9\u{a0}% up in 23\u{a0}h<"),
     ] {
-        assert!(
-            after(seconds).contains(since),
-            "{since}: {}",
-            after(seconds)
-        );
+        let results = (1..queries).map(|_| Ok(outcome("Srv", "q3dm17")));
+        let results = std::iter::once(Err(silent())).chain(results);
+        let server = server("192.0.2.1", results.collect());
+        let page = status(server, Duration::from_secs(seconds));
+        assert!(page.contains(shown), "{shown}: {page}");
     }
     let end = watch::now() + Duration::from_secs(864_000);
     let whole = after_a_day("192.0.2.1", "Srv", |_| true, end);
     let page = shown(&watching(vec![whole]), end + Duration::from_secs(60));
-    assert!(page.contains("100.0 % up<"), "{page}");
+    assert!(page.contains("100.0\u{a0}% up<"), "{page}");
 }
 
 /// Otherwise a second server of the host would answer in place of one that is down.
@@ -1772,7 +1777,7 @@ fn a_page_can_be_read_aloud() {
     )]);
     let page = shown_as("sort=players", &watched, now);
     for part in [
-        "<th scope=\"col\" aria-sort=\"descending\"><a href=\"?sort=players\">",
+        "<th scope=\"col\" aria-sort=\"descending\"><a href=\"?sort=players&amp;reverse\">",
         "role=\"img\" aria-label=\"Players of the last 0 s: peak 12 of 16, last 12\"",
     ] {
         assert!(page.contains(part), "{part}: {page}");
@@ -1826,6 +1831,9 @@ fn servers_are_sorted_by_links_and_a_page_can_stay() {
         ("sort=players", [2, 1, 9]),
         ("still&sort=day", [2, 1, 9]),
         ("sort=state", [9, 1, 2]),
+        ("sort=name&reverse", [1, 2, 9]),
+        ("sort=players&reverse&still", [9, 1, 2]),
+        ("reverse", [9, 1, 2]),
     ] {
         assert_eq!(order(query), expected, "{query}");
     }
@@ -1834,10 +1842,44 @@ fn servers_are_sorted_by_links_and_a_page_can_stay() {
     assert!(page.contains(refresh) && page.contains("href=\"?sort=map&amp;still\">stop<"));
     let page = shown_as("sort=map&still", &watched, watch::now());
     assert!(!page.contains(refresh) && page.contains("href=\"?sort=map\">start<"));
-    assert!(
-        page.contains("href=\"?sort=players&amp;still\">Players<"),
-        "{page}"
-    );
+    for link in [
+        "<th scope=\"col\"><a href=\"?sort=players&amp;still\">Players<",
+        "<th scope=\"col\" aria-sort=\"ascending\"><a href=\"?sort=map&amp;reverse&amp;still\">Map<",
+        "href=\"/server/quake3/192.0.2.1:27960?sort=map&amp;still\"",
+    ] {
+        assert!(page.contains(link), "{link}: {page}");
+    }
+    let page = shown_as("sort=map&reverse", &watched, watch::now());
+    let link = " aria-sort=\"descending\"><a href=\"?sort=map\">Map<";
+    assert!(page.contains(link), "{link}: {page}");
+    let view = View::new("sort=map&still", watch::now(), UNIX_EPOCH);
+    let page = server_page::page(&watched, "/server/quake3/192.0.2.1:27960", &view).unwrap();
+    assert!(page.contains("href=\"/?sort=map&amp;still\">All servers<"));
+    assert!(page.contains("href=\"?sort=map\">start<"), "{page}");
+}
+
+/// Without their first states, which say when the monitor was started.
+#[test]
+fn the_status_page_has_the_latest_changes_of_all_servers() {
+    let start = watch::now();
+    let at = |seconds| start + Duration::from_secs(seconds);
+    let mut servers: Vec<Server> = (0..8)
+        .map(|number| server_at(start, &format!("192.0.2.{number}"), vec![Err(silent())]))
+        .collect();
+    for (seconds, server) in (100..).step_by(100).zip(&mut servers) {
+        server.add(Ok(outcome("Srv", "q3dm17")), at(seconds));
+        for _ in 0..3 {
+            server.add(Err(silent()), at(seconds + 10));
+        }
+    }
+    let page = shown(&watching(servers), at(1000));
+    let (_, changes) = page.split_once("Latest changes").unwrap();
+    let rows: Vec<&str> = changes.split("<tr><td>").skip(1).collect();
+    assert_eq!(rows.len(), 10);
+    assert!(rows[0].contains("href=\"/server/quake3/192.0.2.7:27960\"><bdi>Srv</bdi></a></td>"));
+    assert!(rows[0].contains("<td>3 min so far</td><td class=\"down\">down<small>no answer"));
+    assert!(rows[1].contains("192.0.2.7") && rows[1].contains("<td>10 s</td><td class=\"up\">up<"));
+    assert!(!shown(&one(vec![Err(silent())]), watch::now()).contains("Latest changes"));
 }
 
 #[test]

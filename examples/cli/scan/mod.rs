@@ -74,6 +74,9 @@ pub(crate) struct Arguments {
     /// servers, their game or protocol.
     #[arg(value_name = "GAME|FILE")]
     list: Option<PathBuf>,
+    /// The list, as for `monitor`.
+    #[arg(long = "file", value_name = "FILE", hide = true, conflicts_with_all = ["list", "servers"])]
+    file: Option<PathBuf>,
     /// Servers of this game or protocol, HOST or HOST:PORT, in place of a list. With a game, the
     /// port that players connect to, or the query port.
     #[arg(value_name = "SERVER", conflicts_with = "master", value_parser = target::server)]
@@ -202,7 +205,9 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
-pub(crate) fn start(arguments: &Arguments) -> ExitCode {
+pub(crate) fn start(mut arguments: Arguments) -> ExitCode {
+    arguments.list = arguments.list.or(arguments.file.take());
+    let arguments = &arguments;
     if arguments.list.is_none() && arguments.master.is_empty() {
         let missing = "give a game or a file, as in queryport scan openarena";
         let error = Arguments::command().error(UsageError::MissingRequiredArgument, missing);

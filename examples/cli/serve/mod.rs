@@ -29,7 +29,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::embedded;
+use crate::embedded::World;
 use clap::Parser;
 use command_line::{WrongArgument, number};
 use listen::listen;
@@ -59,7 +59,8 @@ const EXIT_STATUS: &str =
 #[derive(Debug, Parser)]
 #[command(name = "serve", bin_name = "queryport serve", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// A protocol or a game (see --list), or several protocols with commas.
+    /// A protocol or a game, or several protocols with commas. --list has the protocols and games
+    /// with a server of their own; others get one of their protocol.
     #[arg(value_name = "PROTOCOL|GAME", value_parser = served, required_unless_present_any = ["list", "replay"])]
     served: Option<Served>,
     /// The UDP port; 0 is any free one. Without it, the usual query port.
@@ -146,7 +147,10 @@ fn field(text: &str) -> Result<(String, String), String> {
 #[derive(Debug, Clone)]
 struct Served {
     protocol: Protocol,
+    /// The embedded server of a game, or one that stands in for it.
     game: Option<&'static str>,
+    /// The game that was asked for.
+    asked: Option<&'static Game>,
     others: Vec<Protocol>,
 }
 
@@ -158,18 +162,23 @@ impl Served {
         words.collect::<Vec<_>>().join(", ")
     }
 
-    /// The description of the server, with its protocols if there are several.
-    fn about(&self, world: &str) -> String {
-        if self.others.is_empty() {
-            return world.to_owned();
+    /// The description of the server, with the game that it stands in for, and its protocols if
+    /// there are several.
+    fn about(&self, world: &World) -> String {
+        let mut about = world.about.to_owned();
+        if let Some(game) = self.asked.filter(|game| !world::is_of(world, game)) {
+            about = format!("{about} in place of {}", game.name);
         }
-        format!("{world} ({})", self.words())
+        if !self.others.is_empty() {
+            about = format!("{about} ({})", self.words());
+        }
+        about
     }
 
     /// The port that `queryport query` asks for this protocol or game.
     fn usual_port(&self) -> u16 {
-        let game = self.game.and_then(|game| Game::find(game).ok());
-        game.and_then(Game::default_query_port)
+        self.asked
+            .and_then(Game::default_query_port)
             .unwrap_or_else(|| self.protocol.default_query_port())
     }
 }
@@ -183,6 +192,7 @@ fn served(text: &str) -> Result<Served, String> {
         return Ok(Served {
             protocol,
             game: None,
+            asked: None,
             others,
         });
     }
@@ -190,6 +200,7 @@ fn served(text: &str) -> Result<Served, String> {
     Ok(Served {
         protocol: world.protocol,
         game: Some(world.game),
+        asked: Game::find(first).or_else(|_| Game::find(world.game)).ok(),
         others,
     })
 }
@@ -216,6 +227,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let sockets = sockets(&arguments.address, port)?;
     let port = first_port(&sockets)?;
     let world = world::of(&arguments, served, port)?;
+    let about = served.about(&world);
     let services = services(&arguments, world.service, &served.others)?;
     let now = Instant::now();
     let metrics = match arguments.metrics {
@@ -233,7 +245,6 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         .map(|service| announcer(service, port, &masters, &world.status, now))
         .transpose()?;
     let interrupted = command_line::interrupted();
-    let about = served.about(world.about);
     let introduction = introduction(&about, &sockets, &masters, metrics.as_ref())?;
     command_line::print_if_read(introduction)?;
     let crowd = arguments.crowd.map(|most| Crowd {

@@ -8,7 +8,8 @@ use queryport::{Dialect, Format, Player, Players, Protocol, ServerStatus, Servic
 use serde_json::{Map, Value};
 use shared::safe_text::{either, fit};
 
-use super::{Arguments, Served, WrongArgument, command_line, embedded};
+use super::{Arguments, Served, WrongArgument, command_line};
+use crate::embedded;
 
 /// The embedded server at this port, with the status that the arguments ask for.
 pub(crate) fn of(
@@ -23,7 +24,8 @@ pub(crate) fn of(
     let world = embedded::worlds().into_iter().find(is_served);
     let mut world = world.ok_or("no server of this protocol is embedded")?;
     if world.status.game_port.is_some() {
-        world.status.game_port = game_port(&world, port);
+        let game = served.asked.or_else(|| Game::find(world.game).ok());
+        world.status.game_port = game.and_then(|game| game_port(game, port));
     }
     if let Some(file) = &arguments.status {
         world.status = with_fields_of(without_players(world.status), file)
@@ -43,8 +45,7 @@ pub(crate) fn of(
 }
 
 /// The port that players connect to, of a server with this query port.
-fn game_port(world: &embedded::World, query_port: u16) -> Option<u16> {
-    let game = Game::find(world.game).ok()?;
+fn game_port(game: &Game, query_port: u16) -> Option<u16> {
     match game.query_port {
         QueryPort::Offset(offset) => query_port.checked_add_signed(offset.checked_neg()?),
         QueryPort::Fixed(_) => game.game_port,
@@ -96,7 +97,7 @@ pub(crate) fn with_crowd(status: &ServerStatus, most: u16, second: u64) -> Serve
 }
 
 /// The embedded server of this game, by a word of the list, its name, or a name that
-/// `queryport games` knows.
+/// `queryport games` knows. A server of the same protocol stands in for other games.
 pub(crate) fn of_game(text: &str) -> Result<embedded::World, String> {
     let known = Game::find(text).ok();
     let fits = |world: &embedded::World| {
@@ -107,32 +108,20 @@ pub(crate) fn of_game(text: &str) -> Result<embedded::World, String> {
     let words: Vec<&str> = worlds.iter().map(|world| world.game).collect();
     let words = either(&words);
     let found = worlds.into_iter().find(fits);
-    found.ok_or_else(|| match known {
+    if let Some(world) = found.or_else(|| stand_in(known?)) {
+        return Ok(world);
+    }
+    Err(match known {
         Some(game) => format!(
-            "no server of {} is embedded: {}; the games: {words}",
-            game.name,
-            advice(game)
+            "no server of {} is embedded: record one with `queryport query {} HOST --record FILE`, \
+             and serve it with --replay; the games: {words}",
+            game.name, game.id
         ),
         None => format!(
             "expected a protocol ({}) or a game ({words})",
             either(&Protocol::ALL.map(Protocol::as_str))
         ),
     })
-}
-
-/// The embedded server that answers the queries of another game, at that game's port.
-fn advice(game: &Game) -> String {
-    let Some(world) = stand_in(game) else {
-        return format!(
-            "record one with `queryport query {} HOST --record FILE`, and serve it with --replay",
-            game.id
-        );
-    };
-    let port = game
-        .default_query_port()
-        .map(|port| format!(" {port}"))
-        .unwrap_or_default();
-    format!("`queryport serve {}{port}` answers its queries", world.game)
 }
 
 /// An embedded server that answers in the dialect of a game.
@@ -149,7 +138,8 @@ fn stand_in(game: &Game) -> Option<embedded::World> {
     worlds.find(|world| world.service.format() == format)
 }
 
-fn is_of(world: &embedded::World, game: &Game) -> bool {
+/// Whether it is a server of this game.
+pub(crate) fn is_of(world: &embedded::World, game: &Game) -> bool {
     Game::find(world.game).is_ok_and(|known| known.id == game.id)
 }
 
@@ -271,7 +261,7 @@ mod tests {
         );
     }
 
-    /// `serve` embeds a server for it, or names one that answers its queries.
+    /// `serve` embeds a server for it or its protocol, or explains how to record one.
     #[tokio::test]
     async fn the_server_for_a_game_answers_its_queries() {
         let mut tried = Vec::new();
@@ -281,9 +271,12 @@ mod tests {
                 continue;
             }
             tried.push(kind);
-            let Some(world) = stand_in(game) else {
-                assert!(advice(game).contains("--replay"), "{}", game.id);
-                continue;
+            let world = match of_game(game.id) {
+                Ok(world) => world,
+                Err(why) => {
+                    assert!(why.contains("--replay"), "{why}");
+                    continue;
+                }
             };
             let server = world.start(0).await.unwrap();
             let options = QueryOptions::default().with_dialect(game.dialect);
