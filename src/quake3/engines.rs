@@ -1562,234 +1562,404 @@ pub(crate) const QFUSION: Engine = Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quake3::Answer;
     use crate::quake3::wire::InfoString;
+    use crate::{Limits, Text, ToStatus};
 
+    /// The name of a reply's engine.
     fn name_of(info: &str) -> &'static str {
         let known = InfoString::new(info.as_bytes()).iter().collect();
         Engine::of_reply(Family::Quake3, &known).row.name
     }
 
-    /// Keys as each engine writes them, from its own format strings.
-    const REPLIES: &[(&str, &str)] = &[
+    /// The game, its modification, the type of match, the limit of points and the colour codes of a
+    /// status with these keys and some that most engines read.
+    fn status_of(info: &str) -> String {
+        let number = if info.contains("gametype") {
+            ""
+        } else {
+            r"\g_gametype\4"
+        };
+        let body = format!(r"{info}{number}\sv_hostname\x\fraglimit\20\capturelimit\8");
+        let datagram = [b"\xff\xff\xff\xffstatusResponse\n", body.as_bytes(), b"\n"].concat();
+        let answer = Answer::from_datagrams([datagram], &Limits::default());
+        let status = answer.unwrap().to_status();
+        let text = |text: Option<Text>| text.map(|text| text.to_string());
+        let facts = [
+            text(status.game),
+            text(status.mod_name).map(|name| format!("mod {name}")),
+            text(status.game_type),
+            status.score_limit.map(|limit| format!("to {limit}")),
+            status
+                .name
+                .map(|name| format!("{:?}", name.style().colours)),
+        ];
+        facts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// A reply with the keys that each engine writes, from its own format strings, and its status, see
+    /// [`status_of`].
+    const REPLIES: &[(&str, &str, &str)] = &[
         (
             "Quake III Arena",
             r"\version\Q3 1.32c linux-i386 May  8 2006\gamename\freeze",
+            "freeze, 4, to 8, Caret",
         ),
         (
             "Quake3e",
             r"\version\Q3 1.32e linux-x86_64 Aug 26 2026\gamename\baseq3",
+            "baseq3, Capture the Flag, to 8, Caret",
         ),
         (
             "Quake III Arena or Quake3e",
             r"\gametype\0\sv_maxclients\8\clients\1\mapname\q3dm17\hostname\x\protocol\68",
+            "0, to 20, Caret",
         ),
-        ("ioquake3", r"\version\ioq3 1.36\gamename\baseoa"),
+        (
+            "ioquake3",
+            r"\version\ioq3 1.36\gamename\baseoa",
+            "baseoa, Capture the Flag, to 8, CaretAlphanumeric",
+        ),
         (
             "ioquake3",
             r"\g_humanplayers\0\hostname\x\protocol\71\gamename\Quake3Arena",
+            "Quake3Arena, Capture the Flag, to 8, CaretAlphanumeric",
         ),
-        ("ioquake3", r"\com_gamename\Quake3Arena\gamename\cpma"),
+        (
+            "ioquake3",
+            r"\com_gamename\Quake3Arena\gamename\cpma",
+            "Quake3Arena, mod cpma, 4, to 8, CaretAlphanumeric",
+        ),
         (
             "OpenArena",
-            r"\version\ioq3+oa 1.36_SVN1910M linux-x86_64\gamename\baseoa",
+            r"\version\ioq3+oa 1.36_SVN1910M linux-x86_64\gamename\baseoa\g_gametype\12",
+            "baseoa, Domination, to 8, OpenArena",
         ),
         (
             "OpenArena",
             r"\game\baseoa\gamename\Quake3Arena\g_humanplayers\0\protocol\71",
+            "Quake3Arena, Capture the Flag, to 8, OpenArena",
         ),
         (
             "Urban Terror",
             r"\version\ioQ3 1.35 urt 4.3.4 linux-x86_64\protocol\68",
+            "Team Survivor, CaretDigit",
         ),
         (
             "Urban Terror",
-            r"\version\ioq3 1.35urt linux-i386\gamename\q3ut4",
+            r"\version\ioq3 1.35urt linux-i386\gamename\q3ut4\g_gametype\7",
+            "q3ut4, Capture the Flag, to 8, CaretDigit",
         ),
         (
             "Urban Terror on another engine",
             r"\version\Q3 1.32e linux-x86_64\gamename\q3urt43",
+            "q3urt43, Team Survivor, CaretDigit",
         ),
         (
             "Urban Terror on another engine",
             r"\game\q3ut4\pure\1\gametype\8\hostname\x\protocol\68",
+            "q3ut4, Bomb Mode, CaretDigit",
         ),
         (
             "Return to Castle Wolfenstein",
-            r"\version\Wolf 1.41 linux-i386",
+            r"\version\Wolf 1.41 linux-i386\g_gametype\7",
+            "Checkpoint, Caret",
         ),
         (
             "Return to Castle Wolfenstein",
             r"\gamename\wolfmp\gameskill\2\protocol\60",
+            "wolfmp, 4, Caret",
         ),
         (
             "iortcw",
             r"\version\iortcw 1.51d-MP linux-x86_64\com_gamename\wolfmp\gamename\main",
+            "wolfmp, 4, CaretAlphanumeric",
         ),
-        ("iortcw", r"\gamename\wolfmp\g_humanplayers\0\protocol\60"),
+        (
+            "iortcw",
+            r"\gamename\wolfmp\g_humanplayers\0\protocol\60",
+            "wolfmp, 4, CaretAlphanumeric",
+        ),
         (
             "Enemy Territory",
             r"\version\ET 2.60b linux-i386\gamename\nitmod",
+            "et, mod nitmod, Campaign, EnemyTerritory",
         ),
-        ("Enemy Territory", r"\gamename\et\serverload\0\protocol\84"),
+        (
+            "Enemy Territory",
+            r"\gamename\et\serverload\0\protocol\84\gametype\6",
+            "et, Map Voting, EnemyTerritory",
+        ),
         (
             "ETe",
             r"\version\ET 2.60e linux-x86_64 Jun 19 2026\gamename\legacy",
+            "et, mod legacy, Campaign, EnemyTerritory",
         ),
         (
             "ET: Legacy",
             r"\version\ET Legacy v2.82\gamename\et\protocol\84",
+            "et, Campaign, EtLegacy",
         ),
         (
             "Smokin' Guns",
-            r"\version\Smokin' Guns 1.1\com_gamename\smokinguns",
+            r"\version\Smokin' Guns 1.1\com_gamename\smokinguns\g_gametype\5",
+            "smokinguns, Bank Robbery, EnemyTerritory",
         ),
         (
             "Smokin' Guns",
             r"\gamename\smokinguns\g_humanplayers\0\protocol\71",
+            "smokinguns, Round Teamplay, EnemyTerritory",
         ),
-        ("World of Padman", r"\version\wop 1.7.0 linux-x86_64"),
+        (
+            "World of Padman",
+            r"\version\wop 1.7.0 linux-x86_64",
+            "Last Pad Standing, CaretAlphanumeric",
+        ),
         (
             "World of Padman",
             r"\gamename\WorldofPadman\g_humanplayers\0\protocol\72",
+            "WorldofPadman, Last Pad Standing, CaretAlphanumeric",
         ),
         (
             "Spearmint",
             r"\version\Spearmint 1.0.3\com_gamename\Spearmint",
+            "Spearmint, 4, CaretBasic",
         ),
         (
             "Spearmint",
             r"\gamename\Spearmint\cheats\0\g_humanplayers\0\protocol\12",
+            "Spearmint, 4, CaretBasic",
         ),
         (
             "Jedi Outcast 1.04",
             r"\version\JK2MP: v1.04mv linux-amd64\JK2MV\UNKNOWN\protocol\16",
+            "Single Player, CaretBasic",
         ),
         (
             "Jedi Outcast 1.04",
             r"\fdisable\0\wdisable\0\truejedi\0\protocol\16",
+            "Single Player, CaretBasic",
         ),
         (
             "Jedi Outcast 1.02",
             r"\version\JK2MP: v1.02mv linux-amd64\protocol\15",
+            "Single Player, Caret",
         ),
-        ("Jedi Outcast 1.02", r"\g_jediVmerc\0\protocol\15"),
+        (
+            "Jedi Outcast 1.02",
+            r"\g_jediVmerc\0\protocol\15",
+            "Single Player, Caret",
+        ),
         (
             "Jedi Academy",
-            r"\version\JAmp: v1.0.1.0 linux-i386\gamename\JA+ Mod",
+            r"\version\JAmp: v1.0.1.0 linux-i386\gamename\JA+ Mod\g_gametype\7",
+            "mod JA+ Mod, Siege, CaretDigit",
         ),
         (
             "Jedi Academy",
             r"\version\OpenJK-MP: v1.0.1.0 linux-x86_64\protocol\26",
+            "Power Duel, CaretDigit",
         ),
         (
             "Jedi Academy",
             r"\fdisable\0\wdisable\0\truejedi\0\protocol\26",
+            "Power Duel, CaretDigit",
         ),
         (
             "Soldier of Fortune II",
             r"\version\SOF2MP GOLD V1.03 win-x86\modname\ROCmod",
+            "mod ROCmod, 4, Caret",
         ),
-        ("Soldier of Fortune II", r"\modname\RPM\protocol\2004"),
+        (
+            "Soldier of Fortune II",
+            r"\modname\RPM\protocol\2004",
+            "mod RPM, 4, Caret",
+        ),
         (
             "Elite Force",
             r"\version\cMod HM v1.20 compatible\protocol\24",
+            "Capture the Flag, to 8, CaretAlphanumeric",
         ),
         (
             "Elite Force",
             r"\version\Lilium Voyager HM 1.40 linux-x86_64",
+            "Capture the Flag, to 8, CaretAlphanumeric",
         ),
-        ("Elite Force", r"\version\ioST:V HM 1.37\protocol\24"),
+        (
+            "Elite Force",
+            r"\version\ioST:V HM 1.37\protocol\24",
+            "Capture the Flag, to 8, CaretAlphanumeric",
+        ),
         (
             "Elite Force",
             r"\gamename\EliteForce\g_humanplayers\0\protocol\24",
+            "EliteForce, Capture the Flag, to 8, CaretAlphanumeric",
         ),
         (
             "Medal of Honor",
             r"\g_gametypestring\Free-For-All\shortversion\0.83.0\protocol\8",
+            "Free-For-All, CaretAlphanumeric",
         ),
         (
             "Medal of Honor",
             r"\gamever\1.12\gametypestring\Team-Match\gametype\2\protocol\8",
+            "Team-Match, to 20, CaretAlphanumeric",
         ),
         (
             "Call of Duty",
             r"\gamename\main\shortversion\1.1\protocol\1",
+            "main, 4, CaretDigit",
         ),
         (
             "United Offensive",
             r"\gamename\CoD:United Offensive\shortversion\1.51",
+            "CoD:United Offensive, 4, CaretDigit",
         ),
-        ("United Offensive", r"\gametype\sd\pure\1\hw\1\protocol\22"),
+        (
+            "United Offensive",
+            r"\gametype\sd\pure\1\hw\1\protocol\22",
+            "sd, CaretDigit",
+        ),
         (
             "World at War",
             r"\gamename\Call of Duty: World at War\shortversion\1.7",
+            "Call of Duty: World at War, 4, CaretDigit",
         ),
-        ("Call of Duty", r"\codextended\v20\gametype\dm\protocol\1"),
+        (
+            "Call of Duty",
+            r"\codextended\v20\gametype\dm\protocol\1",
+            "dm, CaretDigit",
+        ),
         (
             "Call of Duty 2",
             r"\gamename\Call of Duty 2\shortversion\1.3\protocol\118",
+            "Call of Duty 2, 4, CallOfDuty2",
         ),
-        ("Call of Duty 2", r"\gametype\sd\pure\1\hw\1\protocol\118"),
+        (
+            "Call of Duty 2",
+            r"\gametype\sd\pure\1\hw\1\protocol\118",
+            "sd, CallOfDuty2",
+        ),
         (
             "Call of Duty 4",
             r"\gamename\Call of Duty 4\shortversion\1.7\protocol\6",
+            "Call of Duty 4, 4, CaretDigit",
         ),
         (
             "CoD4x",
             r"\version\CoD4 X 1.7a win_mingw-x86\gamename\Call of Duty 4",
+            "Call of Duty 4, 4, CaretDigit",
         ),
         (
             "CoD4x",
             r"\build\1100\shortversion\x21\gametype\war\hw\1\protocol\6",
+            "war, CaretDigit",
         ),
         (
             "Call of Duty of an unknown number",
             r"\gametype\war\hw\1\protocol\6",
+            "war, CaretDigit",
         ),
         (
             "IW4x",
             r"\gamename\IW4\securityLevel\0\matchtype\1\shortversion\0.7.2",
+            "IW4, 4, ModernWarfare2",
         ),
         (
             "Modern Warfare 3",
             r"\gamename\PIW5\hw\1\shortversion\1.9\protocol\20601",
+            "PIW5, 4, CaretBasic",
         ),
-        ("IW6x", r"\gamename\IW6\isPrivate\0\bots\4\protocol\1"),
+        (
+            "IW6x",
+            r"\gamename\IW6\isPrivate\0\bots\4\protocol\1",
+            "IW6, 4, Ghosts",
+        ),
         (
             "BOIII",
             r"\gamename\T7\isPrivate\0\shortversion\1.0\protocol\8",
+            "T7, 4, Ghosts",
         ),
-        ("S1x", r"\gamename\S1\isPrivate\0\protocol\1"),
-        ("H1-Mod", r"\gamename\H1\isPrivate\0\protocol\2"),
-        ("iw7-mod", r"\gamename\IW7\isPrivate\0\protocol\2"),
+        (
+            "S1x",
+            r"\gamename\S1\isPrivate\0\protocol\1",
+            "S1, 4, AdvancedWarfare",
+        ),
+        (
+            "H1-Mod",
+            r"\gamename\H1\isPrivate\0\protocol\2",
+            "H1, 4, AdvancedWarfare",
+        ),
+        (
+            "iw7-mod",
+            r"\gamename\IW7\isPrivate\0\protocol\2",
+            "IW7, 4, InfiniteWarfare",
+        ),
         (
             "Tremulous 1.2",
             r"\version\tremulous 1.1.0 linux-i386\gamename\base",
+            "base, 4, CaretAlphanumeric",
         ),
         (
             "Tremulous 1.3",
             r"\version\tremulous 1.3.0 alpha linux-x86_64",
+            "4, Tremulous13",
         ),
-        ("Tremulous 1.3", r"\gamename\Tremulous\protocol\71"),
-        ("Daemon", r"\version\Unvanquished 0.56.2 Linux amd64"),
-        ("Daemon", r"\daemonver\0.56.2\gamename\unv\protocol\86"),
+        (
+            "Tremulous 1.3",
+            r"\gamename\Tremulous\protocol\71",
+            "Tremulous, 4, Tremulous13",
+        ),
+        (
+            "Daemon",
+            r"\version\Unvanquished 0.56.2 Linux amd64",
+            "4, Daemon",
+        ),
+        (
+            "Daemon",
+            r"\daemonver\0.56.2\gamename\unv\protocol\86",
+            "unv, 4, Daemon",
+        ),
         (
             "DarkPlaces",
             r"\gamename\Xonotic\modname\data\gameversion\806\protocol\3",
+            "Xonotic, 4, DarkPlaces",
         ),
-        ("DarkPlaces", r"\gamename\Nexuiz\qcstatus\dm:2.5.2::score!!"),
-        ("FTE", r"\gamename\FTE-Quake\protocol\3wnd\modname\ctf"),
-        ("Warsow", r"\gamename\Warsow\gametype\ca\protocol\22"),
+        (
+            "DarkPlaces",
+            r"\gamename\Nexuiz\qcstatus\dm:2.5.2::score!!",
+            "Nexuiz, 4, DarkPlaces",
+        ),
+        (
+            "FTE",
+            r"\gamename\FTE-Quake\protocol\3wnd\modname\ctf",
+            "FTE-Quake, mod ctf, 4, to 20, Fte",
+        ),
+        (
+            "Warsow",
+            r"\gamename\Warsow\gametype\ca\protocol\22",
+            "Warsow, ca, Warsow",
+        ),
         (
             "Warsow",
             r"\challenge\abc\fs_game\basewsw\sv_mm_enable\0\gametype\ctf",
+            "ctf, Warsow",
         ),
-        ("Warfork", r"\gamename\Warfork\gametype\ca\protocol\27"),
+        (
+            "Warfork",
+            r"\gamename\Warfork\gametype\ca\protocol\27",
+            "Warfork, ca, Warsow",
+        ),
         (
             "qfusion",
             r"\challenge\abc\fs_game\basewf\sv_mm_enable\0\gametype\ctf",
+            "ctf, Warsow",
         ),
-        ("unknown", r"\sv_hostname\x\gamename\other"),
+        (
+            "unknown",
+            r"\sv_hostname\x\gamename\other",
+            "other, 4, CaretBasic",
+        ),
     ];
 
     /// Keys of Quake 2's and QuakeWorld's servers, from their own format strings.
@@ -1850,13 +2020,14 @@ mod tests {
     }
 
     #[test]
-    fn every_engine_is_recognised_by_its_own_keys() {
-        for (name, info) in REPLIES {
+    fn every_engine_is_recognised_by_its_own_keys_and_read_by_its_row() {
+        for (name, info, status) in REPLIES {
             assert_eq!(name_of(info), *name, "{info}");
+            assert_eq!(status_of(info), *status, "{info}");
         }
         for engine in ALL.iter().chain([&DEFAULT]) {
             let name = engine.row.name;
-            let is_tested = REPLIES.iter().any(|(tested, _)| *tested == name);
+            let is_tested = REPLIES.iter().any(|(tested, ..)| *tested == name);
             assert!(is_tested, "REPLIES has no reply of {name}");
         }
     }

@@ -26,58 +26,6 @@ fn players(status: &ServerStatus) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn each_engine_has_its_own_colour_codes() {
-    let colours = |info: &str| {
-        let status = read(format!("statusResponse\n{info}\\sv_hostname\\x\n").as_bytes());
-        status.name.unwrap().style().colours
-    };
-    for (info, expected) in [
-        (r"\version\Q3 1.32c", Colours::Caret),
-        (r"\version\Q3 1.32e", Colours::Caret),
-        (r"\version\ioq3 1.36", Colours::CaretAlphanumeric),
-        (r"\version\ioq3+oa 1.36", Colours::OpenArena),
-        (r"\version\ioQ3 1.35 urt 4.3.4", Colours::CaretDigit),
-        (r"\version\Wolf 1.41", Colours::Caret),
-        (r"\version\iortcw 1.51d-MP", Colours::CaretAlphanumeric),
-        (r"\version\ET 2.60b", Colours::EnemyTerritory),
-        (r"\version\ET Legacy v2.82", Colours::EtLegacy),
-        (r"\version\Smokin' Guns 1.1", Colours::EnemyTerritory),
-        (r"\version\Spearmint 1.0", Colours::CaretBasic),
-        (r"\version\JK2MP: v1.04mv", Colours::CaretBasic),
-        (r"\version\JK2MP: v1.02mv", Colours::Caret),
-        (r"\version\JAmp: v1.0.1.0", Colours::CaretDigit),
-        (r"\version\SOF2MP GOLD V1.03", Colours::Caret),
-        (r"\version\cMod HM v1.20", Colours::CaretAlphanumeric),
-        (
-            r"\g_gametypestring\Free-For-All",
-            Colours::CaretAlphanumeric,
-        ),
-        (r"\gamename\Call of Duty 2", Colours::CallOfDuty2),
-        (r"\gamename\Call of Duty 4", Colours::CaretDigit),
-        (r"\gamename\IW4", Colours::ModernWarfare2),
-        (r"\gamename\IW6", Colours::Ghosts),
-        (r"\gamename\S1", Colours::AdvancedWarfare),
-        (r"\gamename\IW7", Colours::InfiniteWarfare),
-        (r"\gamename\T7", Colours::Ghosts),
-        (r"\version\tremulous 1.2.0", Colours::CaretAlphanumeric),
-        (r"\version\tremulous 1.3.0", Colours::Tremulous13),
-        (r"\version\Unvanquished 0.56.2", Colours::Daemon),
-        (
-            r"\gamename\Xonotic\modname\data\protocol\3",
-            Colours::DarkPlaces,
-        ),
-        (r"\gamename\Warsow", Colours::Warsow),
-        (
-            r"\gamename\FTE-Quake\protocol\3wnd\modname\fte",
-            Colours::Fte,
-        ),
-        (r"\gamename\something", Colours::CaretBasic),
-    ] {
-        assert_eq!(colours(info), expected, "{info}");
-    }
-}
-
 /// iortcw's info and its status name one host alike.
 #[test]
 fn one_host_has_one_name() {
@@ -241,48 +189,6 @@ fn warsow_leaves_out_the_number_of_bots_if_it_is_0() {
     assert_eq!(bots("\\clients\\3"), Some(0));
     assert_eq!(bots("\\bots\\2\\clients\\3"), Some(2));
     assert_eq!(bots(""), None, "no room for either");
-}
-
-#[test]
-fn types_of_match_have_the_words_of_each_game() {
-    let words = |body: &str| plain(&read(body.as_bytes()).game_type);
-    for (body, expected) in [
-        (
-            "infoResponse\n\\game\\q3ut4\\gametype\\8\\hostname\\x\\protocol\\68",
-            "Bomb Mode",
-        ),
-        (
-            "statusResponse\n\\version\\ET 2.60b\\g_gametype\\4\n",
-            "Campaign",
-        ),
-        (
-            "infoResponse\n\\gamename\\et\\gametype\\6\\protocol\\84",
-            "Map Voting",
-        ),
-        (
-            "statusResponse\n\\version\\Wolf 1.41\\g_gametype\\7\n",
-            "Checkpoint",
-        ),
-        (
-            "statusResponse\n\\version\\Smokin' Guns 1.1\\g_gametype\\5\n",
-            "Bank Robbery",
-        ),
-        (
-            "infoResponse\n\\gamename\\WorldofPadman\\gametype\\4\\g_humanplayers\\0",
-            "Last Pad Standing",
-        ),
-        (
-            "statusResponse\n\\version\\ioq3+oa 1.36\\gamename\\baseoa\\g_gametype\\12\n",
-            "Domination",
-        ),
-        (
-            "infoResponse\n\\gamename\\EliteForce\\gametype\\4\\protocol\\24",
-            "Capture the Flag",
-        ),
-        ("statusResponse\n\\g_gametype\\4\\gamename\\other\n", "4"),
-    ] {
-        assert_eq!(words(body), expected, "{body}");
-    }
 }
 
 /// The exit rules of each game's g_main.c. Smokin' Guns sends all its limits in every match.
