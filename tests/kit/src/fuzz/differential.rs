@@ -176,7 +176,7 @@ fn must_be_complete(received: &[Text], naive: &Reading, is_complete: Option<bool
     }
 }
 
-fn owned<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Pairs {
+pub(super) fn owned<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Pairs {
     pairs
         .map(|(key, value)| (key.to_vec(), value.to_vec()))
         .collect()
@@ -505,25 +505,24 @@ pub fn ut2004_datagrams(datagrams: &[Text]) -> bool {
     reading.fields.is_some()
 }
 
+/// The numbers and the name of a player, under the names of the naive reader.
+pub(super) fn ut2004_player(player: ut2004::PlayerRecord<'_>) -> Pairs {
+    vec![
+        (b"id".to_vec(), player.player_num.to_string().into_bytes()),
+        (b"name".to_vec(), player.name.raw().to_vec()),
+        (b"ping".to_vec(), player.ping.to_string().into_bytes()),
+        (b"score".to_vec(), player.score.to_string().into_bytes()),
+        (
+            b"stats_id".to_vec(),
+            player.stats_id.to_string().into_bytes(),
+        ),
+    ]
+}
+
 fn ut2004_fields(answer: &ut2004::Answer) -> Fields {
-    let player = |player: ut2004::PlayerRecord<'_>| {
-        vec![
-            (b"id".to_vec(), player.player_num.to_string().into_bytes()),
-            (b"name".to_vec(), player.name.raw().to_vec()),
-            (b"ping".to_vec(), player.ping.to_string().into_bytes()),
-            (b"score".to_vec(), player.score.to_string().into_bytes()),
-            (
-                b"stats_id".to_vec(),
-                player.stats_id.to_string().into_bytes(),
-            ),
-        ]
-    };
     let mut fields = Fields {
-        rules: answer
-            .rules()
-            .map(|(key, value)| (key.raw().to_vec(), value.raw().to_vec()))
-            .collect(),
-        players: answer.players().map(player).collect(),
+        rules: owned(answer.rules().map(|(key, value)| (key.raw(), value.raw()))),
+        players: answer.players().map(ut2004_player).collect(),
         ..Fields::default()
     };
     fields.rules.sort();

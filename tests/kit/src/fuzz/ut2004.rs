@@ -11,6 +11,9 @@ use queryport::{
     ToStatus,
 };
 
+use super::differential::{owned, ut2004_player};
+use crate::naive;
+
 // The defaults of `Limits`.
 const MAX_RULES: usize = 4096;
 const MAX_PLAYERS: usize = 1024;
@@ -63,23 +66,14 @@ pub fn response(data: &[u8]) {
         Body::Rules(rules) => {
             let count = rules.iter().count();
             assert!(count <= MAX_RULES && count * 2 <= data.len());
-            let read: Vec<_> = rules
-                .iter()
-                .flat_map(|(key, value)| [key.raw(), value.raw()])
-                .collect();
-            assert_eq!(read, naive(body, Entry::Rule));
+            let raw = rules.iter().map(|(key, value)| (key.raw(), value.raw()));
+            assert_eq!(owned(raw), naive::ut2004::rules(body).0);
         }
         Body::Players(players) => {
             let count = players.iter().count();
             assert!(count <= MAX_PLAYERS && count * 17 <= data.len());
-            let read: Vec<_> = players.iter().map(|player| player.name.raw()).collect();
-            let has_id = response.version == 0x7E;
-            let entry = if has_id {
-                Entry::PlayerWithId
-            } else {
-                Entry::Player
-            };
-            assert_eq!(read, naive(body, entry));
+            let read: Vec<_> = players.iter().map(ut2004_player).collect();
+            assert_eq!(read, naive::ut2004::players(body, data[0]).0);
         }
         Body::Info(info) => {
             assert!((0..=65_535).contains(&info.port));
@@ -195,70 +189,4 @@ pub fn conversation(mut data: &[u8]) {
         assert!(answer.players().count() <= 100 && answer.rules().count() <= 200);
         assert_eq!(answer.to_status().completeness, answer.completeness());
     }
-}
-
-/// The entries of a list.
-#[derive(Clone, Copy, PartialEq)]
-enum Entry {
-    Rule,
-    Player,
-    /// A player of version 0x7E: with an id and pairs.
-    PlayerWithId,
-}
-
-/// The strings of a list, parsed without the library: rules, or names of players.
-fn naive(body: &[u8], entry: Entry) -> Vec<&[u8]> {
-    let (mut whole, mut rest) = (Vec::new(), body);
-    while let Some((strings, after)) = naive_entry(rest, entry) {
-        whole.extend(strings);
-        rest = after;
-    }
-    whole
-}
-
-fn naive_entry(body: &[u8], entry: Entry) -> Option<(Vec<&[u8]>, &[u8])> {
-    if entry == Entry::Rule {
-        let (key, rest) = naive_string(body)?;
-        let (value, rest) = naive_string(rest)?;
-        return Some((vec![key, value], rest));
-    }
-    let numbers = if entry == Entry::PlayerWithId { 8 } else { 4 };
-    let (name, rest) = naive_string(body.get(numbers..)?)?;
-    let mut rest = rest.get(12..)?;
-    if entry == Entry::PlayerWithId {
-        let (is_negative, pairs, after) = naive_index(rest)?;
-        if pairs > 63 || (is_negative && pairs > 0) {
-            return None;
-        }
-        rest = after;
-        for _ in 0..2 * pairs {
-            rest = naive_string(rest)?.1;
-        }
-    }
-    Some((vec![name], rest))
-}
-
-fn naive_string(body: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (is_wide, length, rest) = naive_index(body)?;
-    let unit = if is_wide { 2 } else { 1 };
-    let length = usize::try_from(length * unit).ok()?;
-    let (text, after) = rest.split_at_checked(length)?;
-    let nul = &[0, 0][..unit as usize];
-    Some((text.strip_suffix(nul).unwrap_or(text), after))
-}
-
-/// Whether the number is negative, and its absolute value.
-fn naive_index(body: &[u8]) -> Option<(bool, u64, &[u8])> {
-    let (&first, mut rest) = body.split_first()?;
-    let mut length = u64::from(first & 0x3F);
-    let mut more = first & 0x40 != 0;
-    for shift in [6, 13, 20, 27] {
-        if !more {
-            break;
-        }
-        let (&next, after) = rest.split_first()?;
-        length |= u64::from(next & 0x7F) << shift;
-        (more, rest) = (next & 0x80 != 0, after);
-    }
-    Some((first & 0x80 != 0, length & 0xFFFF_FFFF, rest))
 }

@@ -124,31 +124,37 @@ fn part(datagram: &[u8]) -> Part {
     let mut rest = &datagram[5..];
     match datagram[4] {
         0 => info(&mut rest).unwrap_or(Part::Other),
-        1 => {
-            let mut pairs = Pairs::new();
-            while !rest.is_empty() {
-                let Some(key) = string(&mut rest) else {
-                    return Part::Cut;
-                };
-                let Some(value) = string(&mut rest) else {
-                    return Part::Cut;
-                };
-                pairs.push((key, value));
-            }
-            Part::Rules(pairs)
-        }
-        2 => {
-            let mut players = Vec::new();
-            while !rest.is_empty() {
-                let Some(player) = player(&mut rest, datagram[0] == 0x7E) else {
-                    return Part::Cut;
-                };
-                players.push(player);
-            }
-            Part::Players(players)
-        }
+        1 => match rules(rest) {
+            (pairs, false) => Part::Rules(pairs),
+            _ => Part::Cut,
+        },
+        2 => match players(rest, datagram[0]) {
+            (players, false) => Part::Players(players),
+            _ => Part::Cut,
+        },
         _ => Part::Other,
     }
+}
+
+/// The rules of a list, and whether it ends inside of one.
+pub fn rules(body: &[u8]) -> (Pairs, bool) {
+    entries(body, |rest| Some((string(rest)?, string(rest)?)))
+}
+
+/// The players of a list of this version, and whether it ends inside of one.
+pub fn players(body: &[u8], version: u8) -> (Vec<Pairs>, bool) {
+    entries(body, |rest| player(rest, version == 0x7E))
+}
+
+fn entries<T>(mut rest: &[u8], read: impl Fn(&mut &[u8]) -> Option<T>) -> (Vec<T>, bool) {
+    let mut whole = Vec::new();
+    while !rest.is_empty() {
+        let Some(entry) = read(&mut rest) else {
+            return (whole, true);
+        };
+        whole.push(entry);
+    }
+    (whole, false)
 }
 
 fn info(rest: &mut &[u8]) -> Option<Part> {
