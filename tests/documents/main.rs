@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use kit::files::below;
 use kit::root;
 
-/// The documents, and the comments of the sources. The change log is left out: it mentions files
+/// The documents, the vectors, and the comments of the sources. The change log is left out: it mentions files
 /// that are gone.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for folder in [".github", "benches", "examples", "fuzz", "src", "tests"] {
         found.extend(below(&root().join(folder), &["md", "rs"]));
     }
+    found.extend(below(&root().join("tests/vectors"), &["json"]));
     found.push(root().join("README.md"));
     let read = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap();
