@@ -21,6 +21,9 @@
 //! # }
 //! ```
 //!
+//! `cargo add tokio --features macros,rt-multi-thread` adds the runtime. Without async, use
+//! [`blocking::Client`].
+//!
 //! The protocols are [GameSpy v1](gamespy1), [GameSpy v4](gamespy4) (with v2), [Quake 3](quake3)
 //! and [UT2004](ut2004). If a game is not in the table of [`games`], use its protocol and query
 //! port: `client.query("quake3", "example.org:27960")`.

@@ -573,7 +573,7 @@ mod tests {
             "unknown game \"openarna\": did you mean openarena (OpenArena)?"
         );
         for text in ["quak3", "qauke3", "quakee3"] {
-            let words = ": did you mean the protocol quake3, ";
+            let words = ": did you mean the protocol quake3";
             assert!(message(text).contains(words), "{}", message(text));
         }
         assert!(!message("quake4").contains("the protocol"));

@@ -46,10 +46,6 @@ use {
 /// Its asynchronous calls need the feature `tokio`. With the feature `blocking`, `Self::blocking`
 /// makes a client whose calls block. A clone is cheap, and can have its own timing and options.
 ///
-/// # After a failure
-/// You can use a client again at once. Between calls it keeps only its nonce counter, which its
-/// clones share: no sockets, names or lists.
-///
 /// ```no_run
 /// use queryport::Client;
 ///
@@ -62,6 +58,10 @@ use {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # After a failure
+/// You can use a client again at once. Between calls it keeps only its nonce counter, which its
+/// clones share: no sockets, names or lists.
 #[doc(alias("gamedig", "GameQ"))]
 #[derive(Debug, Clone)]
 pub struct Client {

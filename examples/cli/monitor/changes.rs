@@ -6,7 +6,7 @@ use std::time::{Instant, UNIX_EPOCH};
 
 use super::events::timestamp;
 use super::server_page::table;
-use super::status_page::{MAX_MESSAGE, View, class_of, duration, linked_name, push_escaped};
+use super::status_page::{MAX_MESSAGE, View, class_of, linked_name, push_escaped, unbroken};
 use super::watch::{Change, Server};
 
 /// The number of changes on the status page.
@@ -51,7 +51,8 @@ pub(super) fn of_server(server: &Server, view: &View, html: &mut String) {
     table("changes", &["Time", "Lasted", "State"], html);
     for entry in entries(server) {
         time(&entry, view, html);
-        lasted_and_state(&entry, view, html);
+        let _ = write!(html, "<td>{}</td>", lasted(&entry, view));
+        state(entry.change, "", html);
     }
     html.push_str("</tbody>\n</table>\n");
 }
@@ -66,13 +67,14 @@ pub(super) fn of_all(servers: &[Server], view: &View, html: &mut String) {
     changes.sort_by_key(|entry| Reverse(entry.change.time));
     changes.truncate(LATEST);
     html.push_str("<h2>Latest changes</h2>\n");
-    table("changes", &["Time", "Server", "Lasted", "State"], html);
+    table("changes", &["Time", "Server", "State"], html);
     for entry in changes {
         time(&entry, view, html);
         html.push_str("<td>");
         linked_name(entry.server, view, html);
         html.push_str("</td>");
-        lasted_and_state(&entry, view, html);
+        let lasted = format!(" for {}", lasted(&entry, view));
+        state(entry.change, &lasted, html);
     }
     html.push_str("</tbody>\n</table>\n");
 }
@@ -84,17 +86,18 @@ fn time(entry: &Entry<'_>, view: &View, html: &mut String) {
     let _ = write!(html, "<tr><td>{time}</td>");
 }
 
-fn lasted_and_state(entry: &Entry<'_>, view: &View, html: &mut String) {
-    let change = entry.change;
+/// How long the state lasted.
+fn lasted(entry: &Entry<'_>, view: &View) -> String {
     let end = entry.end.unwrap_or(view.now);
-    let lasted = duration(end.saturating_duration_since(change.time));
+    let lasted = unbroken(end.saturating_duration_since(entry.change.time));
     let least = if entry.is_first() { "at least " } else { "" };
     let so_far = if entry.end.is_none() { " so far" } else { "" };
+    format!("{least}{lasted}{so_far}")
+}
+
+fn state(change: &Change, lasted: &str, html: &mut String) {
     let (class, word) = (class_of(change.state), change.state.as_str());
-    let _ = write!(
-        html,
-        "<td>{least}{lasted}{so_far}</td><td class=\"{class}\">{word}"
-    );
+    let _ = write!(html, "<td class=\"{class}\">{word}{lasted}");
     if let Some(reason) = &change.reason {
         html.push_str("<small>");
         push_escaped(reason, MAX_MESSAGE, html);

@@ -372,7 +372,7 @@ pub(super) const fn class_of(state: State) -> &'static str {
 pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
     let (class, word) = (class_of(server.state), server.state.as_str());
     let _ = write!(html, "<{element} class=\"state {class}\">{word}");
-    let age = |since: Instant| duration(now.saturating_duration_since(since));
+    let age = |since: Instant| unbroken(now.saturating_duration_since(since));
     if let Some(since) = server.since {
         // The time before the start of the monitor is not known.
         let least = match server.first == server.since {
@@ -414,6 +414,11 @@ pub(super) fn duration(time: Duration) -> String {
         3600..172_800 => format!("{hours} h {} min", minutes % 60),
         _ => counted(days, "day"),
     }
+}
+
+/// The same without a break between lines.
+pub(super) fn unbroken(time: Duration) -> String {
+    duration(time).replace(' ', "\u{a0}")
 }
 
 /// The same in its greatest unit: `3 h`.

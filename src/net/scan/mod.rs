@@ -47,6 +47,25 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// that were not taken yet count as queries in flight, so a slow caller slows the scan down. A
 /// future of `next` can be dropped at any time without losing anything.
 ///
+/// ```no_run
+/// use queryport::{Client, Protocol, ScanOptions};
+///
+/// # async fn example() -> Result<(), queryport::Error> {
+/// let targets =
+///     ["192.0.2.1:27960", "example.org"].map(|server| (Protocol::Quake3, server));
+/// let mut scan = Client::new()?.scan(targets, ScanOptions::default())?;
+/// while let Some(scanned) = scan.next().await {
+///     match scanned.result {
+///         Ok(outcome) => {
+///             println!("{} {:?}", outcome.peer, outcome.answer.player_count)
+///         }
+///         Err(error) => println!("target {}: {error}", scanned.index),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// There is one socket for IPv4 and one for IPv6. On Linux, the kernel's drop counter slows the
 /// scan down, and an ICMP error about a server ends the query of that server. Elsewhere, queries of
 /// servers that do not exist time out, because an unconnected socket does not report the address of
@@ -66,25 +85,6 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// - A rate that drops have reduced. It rises again with answers.
 /// - The permission to fragment requests, after one longer than the MTU. It lasts until the scan is
 ///   dropped.
-///
-/// ```no_run
-/// use queryport::{Client, Protocol, ScanOptions};
-///
-/// # async fn example() -> Result<(), queryport::Error> {
-/// let targets =
-///     ["192.0.2.1:27960", "example.org"].map(|server| (Protocol::Quake3, server));
-/// let mut scan = Client::new()?.scan(targets, ScanOptions::default())?;
-/// while let Some(scanned) = scan.next().await {
-///     match scanned.result {
-///         Ok(outcome) => {
-///             println!("{} {:?}", outcome.peer, outcome.answer.player_count)
-///         }
-///         Err(error) => println!("target {}: {error}", scanned.index),
-///     }
-/// }
-/// # Ok(())
-/// # }
-/// ```
 pub struct Scan<'a, C: Conversation = StatusQuery> {
     queries: Queries<'a, C>,
     /// One for IPv4, one for IPv6.
