@@ -470,25 +470,23 @@ pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
          aria-label=\"Players of the last {label}: {counts}{last}\"><path class=\"bars\" d=\"{bars}\"/>\
          <path class=\"off\" d=\"{off}\"/><path class=\"on\" d=\"{on}\"/></svg>"
     );
-    let uptime = uptime(up, up + down);
+    let uptime = uptime(up, up + down, length.as_deref());
+    let _ = write!(html, "<small class=\"day\">{counts} · {uptime}</small>");
+}
+
+/// The share of queries after which the server was up, no more precise than their number allows,
+/// and the time of these queries if it is less than a day. The share is rounded down: 100 % is
+/// without an outage.
+fn uptime(up: u64, queries: u64, length: Option<&str>) -> String {
+    let thousandths = up * 1000 / queries.max(1);
+    let (percent, tenth) = (thousandths / 10, thousandths % 10);
     let time = length
         .map(|length| format!(" in {}", length.replace(' ', "\u{a0}")))
         .unwrap_or_default();
-    let _ = write!(
-        html,
-        "<small class=\"day\">{counts} · {uptime}{time}</small>"
-    );
-}
-
-/// The share of queries after which the server was up, no more precise than their number allows. It
-/// is rounded down: 100 % is without an outage.
-fn uptime(up: u64, queries: u64) -> String {
-    let thousandths = up * 1000 / queries.max(1);
-    let (percent, tenth) = (thousandths / 10, thousandths % 10);
     match queries {
         0..100 => format!("up {up} of {queries} times"),
-        100..1000 => format!("{percent}\u{a0}% up"),
-        _ => format!("{percent}.{tenth}\u{a0}% up"),
+        100..1000 => format!("{percent}\u{a0}% up{time}"),
+        _ => format!("{percent}.{tenth}\u{a0}% up{time}"),
     }
 }
 
