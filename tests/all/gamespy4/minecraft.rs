@@ -337,26 +337,3 @@ fn a_basic_reply_to_the_full_request_is_incomplete() {
     assert!(!answer.completeness().is_complete());
     assert_eq!(answer.to_status().name.unwrap(), "Srv");
 }
-
-/// After a cut inside the mark that begins the players, the title must not swallow the keys that
-/// follow.
-#[test]
-fn a_cut_reply_is_incomplete_and_keeps_its_title() {
-    let reply = [
-        b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Gold\0",
-        KEYS,
-        b"\0\x01player_\0\0Ann\0\0",
-    ]
-    .concat();
-    let keys_end = reply.len() - b"\0\x01player_\0\0Ann\0\0".len();
-    for cut in 0..reply.len() {
-        let answer = decode([reply[..cut].to_vec()]);
-        let is_complete = answer.is_ok_and(|answer| answer.completeness().is_complete());
-        assert!(!is_complete, "cut at {cut}");
-    }
-    for cut in keys_end..reply.len() {
-        let answer = decode([reply[..cut].to_vec()]).unwrap();
-        assert_eq!(answer.get("hostname"), Some(&b"Gold"[..]), "cut at {cut}");
-        assert_eq!(answer.rules().count(), 10, "cut at {cut}");
-    }
-}

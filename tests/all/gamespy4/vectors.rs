@@ -4,31 +4,7 @@ use queryport::gamespy4::{Command, Request, Response, Selection};
 use queryport::{Limits, ToStatus};
 use serde_json::Value;
 
-use crate::common::captures::{cases, check};
-use crate::gamespy4::{decode, describe};
-
-#[test]
-fn captures_decode_exactly() {
-    for case in cases("gamespy4") {
-        let answer =
-            decode(case.packets.clone()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-        check(&case, &describe(&answer));
-    }
-}
-
-#[test]
-fn captures_have_no_problems_in_their_heads() {
-    for case in cases("gamespy4") {
-        for packet in &case.packets {
-            let response = Response::parse(packet, &Limits::default()).unwrap();
-            let problems: Vec<_> = response
-                .problems()
-                .map(|problem| problem.to_string())
-                .collect();
-            assert_eq!(problems, [""; 0], "{}", case.name);
-        }
-    }
-}
+use crate::gamespy4::decode;
 
 #[test]
 fn problems_of_an_answer_have_an_offset() {

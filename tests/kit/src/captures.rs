@@ -93,12 +93,8 @@ fn read(path: &Path) -> Case {
     }
 }
 
-/// Bytes as captures contain them: one code point per byte.
-pub fn latin1(bytes: &[u8]) -> String {
-    bytes.iter().map(|&byte| char::from(byte)).collect()
-}
-
-/// Compares decoded parts (`rules`, `players`, `teams`, `info`) with the expected ones of a case.
+/// Compares decoded parts (such as `rules`, `players`, `teams`, `info`) with the expected ones of a
+/// case.
 /// Parts without an expectation are ignored.
 pub fn check(case: &Case, actual: &Value) {
     let expect = &case.expect;
@@ -148,6 +144,18 @@ pub fn check(case: &Case, actual: &Value) {
         let mut kept = actual["info"].as_object().cloned().unwrap_or_default();
         kept.retain(|field, _| !ignored.contains(&field.as_str()));
         assert_eq!(&kept, info, "{name}: info");
+    }
+    for key in [
+        "command",
+        "players_index",
+        "repaired",
+        "teams_index",
+        "waves",
+    ] {
+        let expected = &expect[key];
+        if !expected.is_null() && *expected != false {
+            assert_eq!(&actual[key], expected, "{name}: {key}");
+        }
     }
 }
 
