@@ -1,5 +1,5 @@
-//! The program `queryport` as a shell or a service manager runs them: wrong arguments, closed
-//! pipes, a full disk, Ctrl-C.
+//! The program `queryport` as a shell or a service manager runs it. What any command can meet (closed
+//! pipes, a full disk, Ctrl-C, wrong arguments) is tested by `tests/examples/faults.py`.
 #![cfg(target_os = "linux")]
 #![allow(
     missing_docs,
@@ -31,22 +31,6 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-
-/// Commands with arguments that let them run on their own, and end unless they are services.
-const RUNS: [&[&str]; 3] = [
-    &["browser", "--timeout", "1", "--retries", "0"],
-    &[
-        "browser",
-        "--plain",
-        "--search",
-        "ctf",
-        "--timeout",
-        "1",
-        "--retries",
-        "0",
-    ],
-    &["monitor", "--listen", "127.0.0.1:0"],
-];
 
 fn command(run: &[&str]) -> Command {
     let mut command = process::interruptible(env!("CARGO_BIN_EXE_queryport"));
@@ -370,82 +354,6 @@ fn rows_fit_the_terminal_and_no_line_of_progress_stays_among_them() {
 }
 
 #[test]
-fn a_pipe_that_nobody_reads_is_no_error() {
-    for run in RUNS {
-        let mut child = command(run).spawn().unwrap();
-        drop((child.stdout.take(), child.stderr.take()));
-        if run.contains(&"--listen") {
-            // It continues without a reader until a signal ends it.
-            std::thread::sleep(Duration::from_millis(300));
-            assert!(child.try_wait().unwrap().is_none(), "{run:?}");
-            kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-        }
-        assert_eq!(process::wait(&mut child).code(), Some(0), "{run:?}");
-    }
-}
-
-/// The exit status and messages of a command whose output goes to a full disk.
-fn on_a_full_disk(run: &[&str]) -> (Option<i32>, String) {
-    let full = File::options().write(true).open("/dev/full").unwrap();
-    let output = process::finish(command(run).stdout(full).spawn().unwrap());
-    let (code, _, err) = judge(run, &output);
-    (code, err)
-}
-
-#[test]
-fn a_full_disk_is_an_error_with_a_message() {
-    // To a plug-in, 1 would be a warning about the server.
-    let (code, err) = on_a_full_disk(&["monitor", "--once", "quake3", "127.0.0.1:1"]);
-    assert_eq!(code, Some(3), "{err}");
-    kit::at_once(RUNS, |run| {
-        let (code, err) = on_a_full_disk(run);
-        assert_eq!(code, Some(1), "{run:?}: {err}");
-        assert!(err.contains("no space left on device"), "{err}");
-        // There is no place for the message either.
-        let full = || File::options().write(true).open("/dev/full").unwrap();
-        let status = command(run).stdout(full()).stderr(full()).status().unwrap();
-        assert_eq!(status.code(), Some(1), "{run:?}");
-    });
-}
-
-#[test]
-fn a_help_that_cannot_be_written_is_a_failure() {
-    for run in [&["--help"][..], &["query", "--help"], &["--version"]] {
-        let (code, err) = on_a_full_disk(run);
-        assert_eq!(code, Some(1), "{run:?}: {err}");
-        assert!(err.contains("no space left on device"), "{err}");
-    }
-}
-
-#[test]
-fn an_interrupt_ends_a_program_at_any_time() {
-    use std::os::unix::process::ExitStatusExt;
-
-    kit::at_once(RUNS, |run| {
-        for millis in [0, 3, 10, 30, 100, 300] {
-            for signal in [Signal::INT, Signal::TERM] {
-                let mut child = process::spawn(&mut command(run));
-                std::thread::sleep(Duration::from_millis(millis));
-                let _ = kill_process(Pid::from_child(&child), signal);
-                let status = process::wait(&mut child);
-                let mut err = String::new();
-                child
-                    .stderr
-                    .take()
-                    .unwrap()
-                    .read_to_string(&mut err)
-                    .unwrap();
-                assert!(!err.contains("panicked"), "{run:?}: {err}");
-                // Before it listens for signals, or if it does not, the signal itself ends it.
-                let is_ended = matches!(status.code(), Some(0 | 1 | 130))
-                    || status.signal() == Some(signal.as_raw());
-                assert!(is_ended, "{run:?}: {status}: {err}");
-            }
-        }
-    });
-}
-
-#[test]
 fn the_browser_reads_lists_with_anything_in_them() {
     let mut child = command(&["browser", "-", "--timeout", "0.5"])
         .stdin(Stdio::piped())
@@ -520,29 +428,6 @@ fn the_browser_ends_quietly_when_its_terminal_is_closed() {
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{signal:?}: {status}");
     }
-}
-
-#[test]
-fn ctrl_c_at_the_password_of_a_console_ends_it_with_130() {
-    let Terminal { mut keys, line } = terminal::open(80, 24);
-    let end = || line.try_clone().unwrap();
-    // Ctrl-C is a signal only from the terminal that controls a program.
-    let mut child = process::interruptible("setsid")
-        .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_queryport")])
-        .args(["rcon", "127.0.0.1:9", "status"])
-        .env_remove("QUERYPORT_RCON_PASSWORD")
-        .stdin(end())
-        .stdout(end())
-        .stderr(end())
-        .spawn()
-        .unwrap();
-    wait_for(&mut keys, "rcon password: ");
-    // The prompt is shown before the program reads keys.
-    while child.try_wait().unwrap().is_none() {
-        keys.write_all(b"\x03").unwrap();
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert_eq!(process::wait(&mut child).code(), Some(130));
 }
 
 /// Fills the buffer of a terminal that nobody reads.

@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration::from_secs(120);
 /// A command that reacts to interrupts. Background jobs of a shell ignore them, and children
 /// inherit that.
 pub fn interruptible(program: impl AsRef<OsStr>) -> Command {
-    if !ignores_interrupts("self") {
+    if !ignores_interrupts() {
         return Command::new(program);
     }
     let mut command = Command::new("env");
@@ -20,21 +20,8 @@ pub fn interruptible(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Starts a command, and waits until it reacts to interrupts.
-pub fn spawn(command: &mut Command) -> Child {
-    let child = command.spawn().unwrap();
-    let start = Instant::now();
-    while ignores_interrupts(&child.id().to_string()) {
-        assert!(
-            start.elapsed() < LONGEST,
-            "a program goes on ignoring interrupts"
-        );
-    }
-    child
-}
-
-fn ignores_interrupts(process: &str) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+fn ignores_interrupts() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored
         .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
