@@ -260,31 +260,17 @@ impl EncodedReply {
 #[derive(Debug, Clone)]
 pub(crate) struct Stored<K>(Vec<(K, Arc<Datagrams>)>);
 
-impl<K: PartialEq> Stored<K> {
+impl<K: Copy + PartialEq> Stored<K> {
+    pub(crate) fn new(kinds: &[K], encode: impl Fn(K) -> Datagrams) -> Self {
+        let replies = kinds.iter().map(|kind| (*kind, Arc::new(encode(*kind))));
+        Self(replies.collect())
+    }
+
     /// The reply of this kind, if it is encoded.
     pub(crate) fn get(&self, kind: K) -> Option<&Arc<Datagrams>> {
-        self.find(|known| *known == kind)
-    }
-}
-
-impl<K> Stored<K> {
-    /// The first reply of such a kind.
-    pub(crate) fn find(&self, is_kind: impl Fn(&K) -> bool) -> Option<&Arc<Datagrams>> {
         let mut replies = self.0.iter();
-        replies
-            .find(|(known, _)| is_kind(known))
-            .map(|(_, datagrams)| datagrams)
-    }
-}
-
-impl<K> FromIterator<(K, Datagrams)> for Stored<K> {
-    fn from_iter<I: IntoIterator<Item = (K, Datagrams)>>(replies: I) -> Self {
-        let replies = replies.into_iter();
-        Self(
-            replies
-                .map(|(kind, datagrams)| (kind, Arc::new(datagrams)))
-                .collect(),
-        )
+        let (_, datagrams) = replies.find(|(known, _)| *known == kind)?;
+        Some(datagrams)
     }
 }
 
@@ -326,14 +312,13 @@ mod tests {
 
     #[test]
     fn stored_replies_are_found_by_their_kind() {
-        let of = |text: &[u8]| {
+        let stored = Stored::new(&[1, 2], |kind| {
             let mut datagrams = Datagrams::default();
             datagrams.begin();
-            datagrams.bytes.extend_from_slice(text);
+            datagrams.bytes.push(kind);
             datagrams
-        };
-        let stored: Stored<u8> = [(1, of(b"one")), (2, of(b"two"))].into_iter().collect();
-        assert_eq!(stored.get(2).unwrap().bytes, b"two");
+        });
+        assert_eq!(stored.get(2).unwrap().bytes, [2]);
         assert!(stored.get(3).is_none());
     }
 }

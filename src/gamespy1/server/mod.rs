@@ -75,12 +75,12 @@ pub fn respond(
     service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    let commands: Vec<_> = commands_to_answer(request, service).collect();
-    if commands.is_empty() {
+    let answered = Answered::of(request, service);
+    if answered.commands().is_empty() {
         return Vec::new();
     }
     let sections = Sections::new(status);
-    let datagrams = encode(&commands, status, service, &sections);
+    let datagrams = encode(answered.commands(), status, service, &sections);
     let reply = EncodedReply::encoded(datagrams, reply_number(requester));
     reply.map(EncodedReply::into_datagrams).unwrap_or_default()
 }
@@ -96,9 +96,9 @@ pub(crate) struct Replies {
 impl Replies {
     pub(crate) fn new(status: &ServerStatus, service: &Service) -> Self {
         let sections = Sections::new(status);
-        let encode = |commands| (commands, encode(commands, status, service, &sections));
+        let encode = |commands| encode(commands, status, service, &sections);
         Self {
-            stored: STORED.into_iter().map(encode).collect(),
+            stored: Stored::new(&STORED, encode),
             sections,
         }
     }
@@ -113,17 +113,16 @@ impl Replies {
         requester: &Requester,
     ) -> Option<EncodedReply> {
         let number = reply_number(requester);
-        let asks_for = |commands: &&[Command<'_>]| {
-            commands_to_answer(request, service).eq(commands.iter().copied())
-        };
-        if let Some(datagrams) = self.stored.find(asks_for) {
-            return EncodedReply::stored(datagrams, number);
-        }
-        let commands: Vec<_> = commands_to_answer(request, service).collect();
+        let answered = Answered::of(request, service);
+        let commands = answered.commands();
         if commands.is_empty() {
             return None;
         }
-        let datagrams = encode(&commands, status, service, &self.sections);
+        let stored: &Stored<&[Command<'_>]> = &self.stored;
+        if let Some(datagrams) = stored.get(commands) {
+            return EncodedReply::stored(datagrams, number);
+        }
+        let datagrams = encode(commands, status, service, &self.sections);
         EncodedReply::encoded(datagrams, number)
     }
 }
@@ -162,24 +161,45 @@ fn reply_number(requester: &Requester) -> Echo {
 /// replies. GameSpy's own code also answers a command once, because it searches the request for
 /// each command (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The Unreal engine answers repeated
 /// ones too (IpServer's UdpServerQuery).
-fn commands_to_answer<'a>(
-    request: &Request<'a>,
-    service: &Service,
-) -> impl Iterator<Item = Command<'a>> {
-    let known = |command: Command<'a>| Command::known(command.name(), command.value());
-    let answered = move || {
-        let known = request.commands().filter_map(known);
-        known.filter(|&command| is_answered(command, service))
-    };
-    let is_first = move |&(index, command): &(usize, Command<'a>)| {
-        let mut before = answered().take(index);
-        !before
-            .any(|seen| seen.name() == command.name() && (!is_property(&seen) || seen == command))
-    };
-    answered()
-        .enumerate()
-        .filter(is_first)
-        .map(|(_, command)| command)
+struct Answered<'a> {
+    list: [Command<'a>; MAX_COMMANDS],
+    count: usize,
+}
+
+/// A request has space for 16 different properties at most.
+const MAX_COMMANDS: usize = 16;
+
+impl<'a> Answered<'a> {
+    fn of(request: &Request<'a>, service: &Service) -> Self {
+        let mut answered = Self {
+            list: [Command::Status; MAX_COMMANDS],
+            count: 0,
+        };
+        for command in request.commands() {
+            let known = Command::known(command.name(), command.value());
+            if let Some(known) = known.filter(|known| is_answered(*known, service)) {
+                answered.add(known);
+            }
+        }
+        answered
+    }
+
+    fn add(&mut self, command: Command<'a>) {
+        let is_same = |seen: &Command<'_>| {
+            seen.name() == command.name() && (!is_property(seen) || *seen == command)
+        };
+        if self.commands().iter().any(is_same) {
+            return;
+        }
+        if let Some(place) = self.list.get_mut(self.count) {
+            *place = command;
+            self.count = self.count.saturating_add(1);
+        }
+    }
+
+    fn commands(&self) -> &[Command<'a>] {
+        self.list.get(..self.count).unwrap_or_default()
+    }
 }
 
 /// Whether the value of a command names a property.

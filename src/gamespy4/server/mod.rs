@@ -234,9 +234,8 @@ impl Replies {
             Format::GameSpy2 => &[ALL_LISTS],
             _ => &[ReplyKind::Full, ALL_LISTS],
         };
-        let encode = |kind: &ReplyKind<'static>| (*kind, kind.encode(status, service));
         Self {
-            stored: kinds.iter().map(encode).collect(),
+            stored: Stored::new(kinds, |kind| kind.encode(status, service)),
             content: content_for_one_datagram(status, service),
         }
     }

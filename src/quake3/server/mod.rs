@@ -99,8 +99,7 @@ impl Replies {
             Format::QuakeWorld => QUAKE_WORLD,
             _ => QUAKE_3,
         };
-        let encode = |kind: &StatusKind| (*kind, kind.encode(status, service));
-        Self(kinds.iter().map(encode).collect())
+        Self(Stored::new(kinds, |kind| kind.encode(status, service)))
     }
 
     /// The reply to a request, if it gets one. A QuakeWorld client may ask for any parts of a

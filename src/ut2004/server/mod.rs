@@ -122,12 +122,8 @@ pub(crate) struct Replies(Stored<ReplyKind>);
 
 impl Replies {
     pub(crate) fn new(status: &ServerStatus, service: &Service) -> Self {
-        let kinds = ReplyKind::ALL.into_iter();
-        Self(
-            kinds
-                .map(|kind| (kind, kind.encode(status, service)))
-                .collect(),
-        )
+        let encode = |kind: ReplyKind| kind.encode(status, service);
+        Self(Stored::new(&ReplyKind::ALL, encode))
     }
 
     /// The reply to a request.
