@@ -268,7 +268,7 @@ fn first_fitting(
     engines.find(|engine| engine.row.fits(known))
 }
 
-/// The keys of Quake 3 and the games made from it.
+/// The keys of Quake 3, and of the games made from it or from its predecessors.
 const USUAL: &[Entry] = &[
     key("sv_hostname", Field::Name),
     key("hostname", Field::Name),
@@ -300,60 +300,6 @@ const USUAL: &[Entry] = &[
     key("pswrd", Field::Password),
     key("password", Field::Password),
     key("isprivate", Field::Password),
-];
-
-/// The keys of Quake 2 and the games made from it.
-const QUAKE2_USUAL: &[Entry] = &[
-    key("hostname", Field::Name),
-    key("mapname", Field::Map),
-    key("version", Field::Version),
-    key("shortversion", Field::Version),
-    key("gameversion", Field::Version),
-    key("gamever", Field::Version),
-    key("protocol", Field::ProtocolVersion),
-    key("com_protocol", Field::ProtocolVersion),
-    key("g_gametypestring", MATCH_WORDS),
-    key("gametypestring", MATCH_WORDS),
-    key("g_gametype", MATCH_NUMBER),
-    key("gametype", MATCH_NUMBER),
-    key("maxclients", Field::MaxPlayers),
-    key("sv_privateclients", Field::PrivateSlots),
-    key("fraglimit", Field::ScoreLimit),
-    key("timelimit", Field::TimeLimit),
-    key("dedicated", Field::Dedicated),
-    key("sv_punkbuster", Field::AntiCheat),
-    key("punkbuster", Field::AntiCheat),
-    key("pb", Field::AntiCheat),
-    key("sv_nxac", Field::AntiCheat),
-    key("bots", Field::BotCount),
-    key("g_humanplayers", Field::Humans),
-    key("humans", Field::Humans),
-    key("needpass", Field::Password).with(Form::LowestBit),
-];
-
-/// The keys of QuakeWorld.
-const QUAKE_WORLD_USUAL: &[Entry] = &[
-    key("hostname", Field::Name),
-    key("map", Field::Map),
-    key("*version", Field::Version),
-    key("protocol", Field::ProtocolVersion),
-    key("com_protocol", Field::ProtocolVersion),
-    key("mode", MATCH_WORDS),
-    key("g_gametype", MATCH_NUMBER),
-    key("gametype", MATCH_NUMBER),
-    key("maxclients", Field::MaxPlayers),
-    key("sv_privateclients", Field::PrivateSlots),
-    key("fraglimit", Field::ScoreLimit),
-    key("timelimit", Field::TimeLimit),
-    key("dedicated", Field::Dedicated),
-    key("sv_punkbuster", Field::AntiCheat),
-    key("punkbuster", Field::AntiCheat),
-    key("pb", Field::AntiCheat),
-    key("sv_nxac", Field::AntiCheat),
-    key("bots", Field::BotCount),
-    key("g_humanplayers", Field::Humans),
-    key("humans", Field::Humans),
-    key("needpass", Field::Password).with(Form::LowestBit),
 ];
 
 const fn style(colours: Colours) -> Style {
@@ -559,7 +505,11 @@ pub(crate) const QUAKE2: Engine = Engine {
         name: "Quake 2",
         base: &["baseq2", "main"],
         style: Style::new(Charset::Quake, Colours::None),
-        usual: QUAKE2_USUAL,
+        own: entries(&[
+            key("maxclients", Field::MaxPlayers),
+            key("fraglimit", Field::ScoreLimit),
+            key("needpass", Field::Password).with(Form::LowestBit),
+        ]),
         ..DEFAULT.row
     },
     family: Family::Quake2,
@@ -635,7 +585,14 @@ pub(crate) const QUAKE_WORLD: Engine = Engine {
         name: "QuakeWorld",
         base: &["qw", "id1"],
         style: Style::new(Charset::Quake, Colours::None),
-        usual: QUAKE_WORLD_USUAL,
+        own: entries(&[
+            key("map", Field::Map),
+            key("*version", Field::Version),
+            key("mode", MATCH_WORDS),
+            key("maxclients", Field::MaxPlayers),
+            key("fraglimit", Field::ScoreLimit),
+            key("needpass", Field::Password).with(Form::LowestBit),
+        ]),
         ..DEFAULT.row
     },
     family: Family::QuakeWorld,
@@ -722,7 +679,6 @@ pub(crate) const QUAKE3E: Engine = Engine {
     row: Row {
         name: "Quake3e",
         signatures: &[all(&[begins("version", "Q3 1.32e")])],
-        style: style(Colours::Caret),
         ..QUAKE3.row
     },
     limits: QUAKE3E_LIMITS,
@@ -740,7 +696,6 @@ pub(crate) const UNNAMED_QUAKE3: Engine = Engine {
             lacks("version"),
             number("protocol", 66, 68),
         ])],
-        style: style(Colours::Caret),
         ..QUAKE3.row
     },
     limits: UNKNOWN_LIMITS,
