@@ -48,7 +48,7 @@ pub struct Detected {
 }
 
 impl Detected {
-    fn new(protocol: Protocol, outcome: Outcome<Answer>) -> Self {
+    pub(super) fn new(protocol: Protocol, outcome: Outcome<Answer>) -> Self {
         Self {
             protocol,
             outcome: outcome.map(|answer| answer.to_status()),
@@ -70,7 +70,7 @@ impl Detected {
             .or_else(|| self.game_in_answer())
     }
 
-    fn game_in_answer(&self) -> Option<&'static Game> {
+    pub(super) fn game_in_answer(&self) -> Option<&'static Game> {
         Game::of(&self.outcome.answer, self.protocol)
     }
 

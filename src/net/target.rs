@@ -19,12 +19,14 @@ use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
 use crate::scan::{Scanned, Scanner};
 use crate::session::{Conversation, Machine, Outcome, Timing};
-use crate::status_query::StatusQuery;
+use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
 #[cfg(feature = "games")]
 use {
-    super::detect::query_port, super::inquiry::Listed, super::server::HostAndPort,
-    crate::games::Game,
+    super::detect::{Detected, query_port},
+    super::inquiry::Listed,
+    super::server::HostAndPort,
+    crate::games::{Game, QueryPort},
 };
 
 /// A server to scan: a protocol or game, an address or host name, and perhaps its own options.
@@ -64,18 +66,25 @@ struct Destination {
     server: Server,
     /// The port to query if the server does not answer.
     second_port: Option<u16>,
+    /// Set if other servers of the host can answer first: the second port is then the game port.
+    other_server: Option<OtherServer<Answer>>,
 }
 
 /// A query and the address to send it to.
-pub(super) struct AddressedQuery<C> {
+pub(super) struct AddressedQuery<C: Conversation> {
     pub(super) peer: SocketAddr,
     pub(super) kind: u16,
     pub(super) conversation: C,
     /// The query at another port, if this one has no answer.
     pub(super) second: Option<Box<Self>>,
+    /// For a second query: whether the answer to the first one is of another server.
+    pub(super) other_server: Option<OtherServer<C::Answer>>,
 }
 
-impl<C> AddressedQuery<C> {
+/// The error if an answer is of a server with another game port than this one.
+type OtherServer<A> = fn(&Outcome<A>, u16) -> Option<Error>;
+
+impl<C: Conversation> AddressedQuery<C> {
     /// The only query of an address.
     #[cfg(feature = "tokio")]
     pub(super) const fn new(peer: SocketAddr, conversation: C) -> Self {
@@ -84,6 +93,22 @@ impl<C> AddressedQuery<C> {
             kind: 0,
             conversation,
             second: None,
+            other_server: None,
+        }
+    }
+
+    /// The result of the first query, without an answer of another server.
+    fn check_first(
+        &self,
+        result: Result<Outcome<C::Answer>, Error>,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        let outcome = result?;
+        let other_server = self
+            .other_server
+            .and_then(|other| other(&outcome, self.peer.port()));
+        match other_server {
+            Some(error) => Err(error),
+            None => Ok(outcome),
         }
     }
 }
@@ -141,11 +166,15 @@ impl ScanTarget {
             kind: kind(protocol, options.dialect),
             conversation: StatusQuery::new(protocol, client.nonce(peer), &options),
             second: None,
+            other_server: None,
         };
         let second = destination.second_port.map(|port| {
             let mut peer = peer;
             peer.set_port(port);
-            Box::new(at(peer))
+            Box::new(AddressedQuery {
+                other_server: destination.other_server,
+                ..at(peer)
+            })
         });
         AddressedQuery { second, ..at(peer) }
     }
@@ -214,9 +243,8 @@ impl From<String> for ProtocolOrGame {
 /// The port of a game's server is the one for players. The query port follows from it by the game's
 /// rule, as in [`Client::query_game`](crate::Client::query_game). If the server does not answer
 /// there, the given port is queried, in case it is the query port. A scan tries no other port. If
-/// all servers of a game have one query port, as in Battlefield 2, another server of the host can
-/// answer there: compare [`ServerStatus::game_port`](crate::ServerStatus::game_port) with the port
-/// that you gave, or use `query_game`, which does so.
+/// all servers of a game have one query port, as in Battlefield 2, and the answer names another
+/// game port, the result is [`Error::OtherServer`].
 impl<P: Into<ProtocolOrGame>, S: Into<Server>> From<(P, S)> for ScanTarget {
     fn from((protocol_or_game, server): (P, S)) -> Self {
         let server = server.into();
@@ -226,6 +254,7 @@ impl<P: Into<ProtocolOrGame>, S: Into<Server>> From<(P, S)> for ScanTarget {
                     protocol,
                     server,
                     second_port: None,
+                    other_server: None,
                 };
                 (Ok(destination), Dialect::Standard)
             }
@@ -264,7 +293,18 @@ fn at_query_port(game: &Game, server: Server) -> Result<Destination, Error> {
         protocol: game.protocol,
         server,
         second_port: given.filter(|given| *given != port),
+        other_server: match game.query_port {
+            QueryPort::Fixed(_) => Some(other_server),
+            QueryPort::Same | QueryPort::Offset(_) => None,
+        },
     })
+}
+
+#[cfg(feature = "games")]
+fn other_server(outcome: &Outcome<Answer>, game_port: u16) -> Option<Error> {
+    let found = Detected::new(outcome.answer.protocol(), outcome.clone());
+    let named = found.outcome.answer.game_port?;
+    (named != game_port).then(|| found.other_server(found.game_in_answer()))
 }
 
 /// The listed port is the query port.
@@ -279,7 +319,7 @@ impl From<(&Game, Listed)> for ScanTarget {
 }
 
 /// The query of a target, on its way to the scanner.
-pub(super) struct NumberedQuery<C> {
+pub(super) struct NumberedQuery<C: Conversation> {
     /// The position of the target in the list.
     pub(super) index: u64,
     /// The query, or why there is none.
@@ -335,7 +375,7 @@ const fn is_unanswered<A>(result: &Result<A, Error>) -> bool {
                 | QueryError::TooManySteps(_)
                 | QueryError::Unreachable,
             ..
-        })
+        }) | Err(Error::OtherServer { .. })
     )
 }
 
@@ -393,14 +433,17 @@ impl<'a, C: Conversation> Queries<'a, C> {
         // Every target of the scanner has an address.
         let peer = scanned.peer.unwrap_or(ANY_IPV4);
         let index = scanned.index;
-        let scanned = Scanned {
+        let mut scanned = Scanned {
             index,
             peer: scanned.peer,
             result: scanned.result.map_err(|error| Error::Query { peer, error }),
         };
-        let second_port = self.second_ports.remove(&index);
-        match second_port {
-            Some(SecondPort::Untried(query)) if is_unanswered(&scanned.result) => {
+        match self.second_ports.remove(&index) {
+            Some(SecondPort::Untried(query)) => {
+                scanned.result = query.check_first(scanned.result);
+                if !is_unanswered(&scanned.result) {
+                    return Some(scanned);
+                }
                 self.second_tries.push_back((index, query));
                 self.second_ports.insert(index, SecondPort::Tried(scanned));
                 None
@@ -575,6 +618,7 @@ mod tests {
                 kind: 0,
                 conversation: StatusQuery::new(Protocol::Quake3, 1, &QueryOptions::default()),
                 second: None,
+                other_server: None,
             }),
         };
         let mut targets = (0..).zip(peers).map(query);

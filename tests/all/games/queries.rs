@@ -1,8 +1,9 @@
 //! Servers are found by the name of their game and their game port.
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use queryport::games::Game;
-use queryport::{Dialect, Format, Service};
+use queryport::{Dialect, Format, ScanOptions, Service};
 use queryport::{Error, ErrorKind, Protocol};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
@@ -171,10 +172,24 @@ async fn the_second_server_of_a_host_is_not_taken_for_the_first() {
     }
     second.abort();
     let _ = second.await;
+    let targets = [16567, 16568].map(|game_port| (game, SocketAddr::from((host, game_port))));
+    let mut scan = client()
+        .scan(targets, ScanOptions::default().with_window(1))
+        .unwrap();
+    let mut results: BTreeMap<u64, _> = BTreeMap::new();
+    while let Some(scanned) = scan.next().await {
+        results.insert(scanned.index, scanned.result);
+    }
+    assert_eq!(
+        results[&0].as_ref().unwrap().answer.name.as_ref().unwrap(),
+        "first"
+    );
+    let error_of_scan = results[&1].as_ref().unwrap_err();
     let error = client()
         .query_game(game, &format!("{host}:16568"))
         .await
         .unwrap_err();
+    assert_eq!(error_of_scan.to_string(), error.to_string());
     assert!(
         matches!(
             error,
