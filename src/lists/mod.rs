@@ -105,11 +105,11 @@
 //! ```text
 //!  client                                                     list server (TCP 28902)
 //!    │ ◄──  challenge                                                   │  on connect
-//!    │ ──►  hash of the CD key, response, "UT2K4CLIENT", version, …     │
+//!    │ ──►  zeros for two hashes, "UT2K4CLIENT", version, …             │
 //!    │ ◄──  "APPROVED", 3                                               │  or a refusal, and closes
 //!    │ ──►  32 characters                                               │  UT2004 only
 //!    │ ◄──  "VERIFIED"                                                  │  UT2004 only
-//!    │ ──►  00, conditions                                              │
+//!    │ ──►  00, number of conditions                                    │
 //!    │ ◄──  number of servers                                           │
 //!    │ ◄──  a server, a server, …                                       │
 //!    │ ◄──  closes                                                      │
@@ -129,7 +129,8 @@
 //!  [4]       UT2004: flags                   the request
 //!  [string]  UT2004: skill level             1        0, a list
 //!  [1]       UT2003: flags                   index    number of conditions
-//!                                            string string 1   key, value, comparison; repeated
+//!                                            string string 1   key, value, comparison; repeated,
+//!                                                              never sent by this crate
 //! ```
 //!
 //! Integers are little-endian; strings and indexes are those of the [query
@@ -142,16 +143,17 @@
 //! - OpenSpy's lists have correct addresses. They give the game port plus one as query port, and
 //!   unreliable maps, skill levels, player limits and flags
 //!   (`code/utmaster/tasks/PerformListServers.cpp`). Query the server itself.
-//! - On OpenSpy, a condition on a key that a server does not have is met. OpenSpy also ignores
-//!   `mutator` and inverts `nomutators`.
+//! - A request can have conditions. This crate sends none: on OpenSpy, a condition on a key that a
+//!   server does not have is met, `mutator` is ignored, and `nomutators` inverted. The entries have
+//!   the map, the game type and the numbers of players.
+//! - List servers check no CD key: the hashes can be zeros.
 //! - The order of flags differs. In UT2003: 64 password, 32 stats, 16 latest version, 8 listen
 //!   server, 4 `InstaGib` (OpenSpy, `handle_serverlist.cpp`).
 //! - Unreal II XMP's servers have no flags (OpenSpy), or UT2003's byte (`Mumfrey/XMPMS`).
 //!
 //! Sources: `openspy/openspy-core`, `code/utmaster/server` (`UTPeer.cpp`,
 //! `commands/handle_challenge.cpp`, `commands/handle_serverlist.cpp`); `cetteup/pyut2serverlist`;
-//! keys and comparisons of conditions: `Deaod/UT2004`, `IpDrv/MasterServerClient.uc`,
-//! `XInterface/Browser_ServerListPageMS.uc`.
+//! conditions: `Deaod/UT2004`, `IpDrv/MasterServerClient.uc`.
 
 mod cipher;
 mod gamespy1;
@@ -173,7 +175,7 @@ pub use quake3::{Cod4xList, Quake3List};
 pub use server_list::{ListCompleteness, ListedServer, ServerList};
 use session::Dialogue;
 pub use session::ListSession;
-pub use ut2004::{Comparison, Ut2004List};
+pub use ut2004::Ut2004List;
 
 /// A request to a list server of any protocol.
 ///

@@ -14,104 +14,37 @@ use super::server_list::{Collector, ListEnd, ListedServer};
 use super::session::{Dialogue, Next};
 use crate::error::{EncodeError, ListError};
 use crate::grammar::{self, GrammarError, Parsed};
-use crate::model::{Charset, Rules};
-use crate::ut2004::wire::strings::{FString, put_count, string};
+use crate::model::Rules;
+use crate::ut2004::wire::strings::{FString, string};
 
 /// The maximum length of a message, in bytes, as in MSQuery (`CVSoft/MSQuery`). Known messages are
 /// shorter than 1,300 bytes (qstat).
 const MAX_FRAME: u32 = 65_535;
 
-/// The maximum number of conditions of a request. OpenSpy reads their number as one byte, and a
-/// compact index of one byte is at most 63.
-const MAX_CONDITIONS: usize = 63;
-/// The maximum length of a condition's key or value, in bytes.
-const MAX_CONDITION: usize = 255;
 /// The 32 characters after the approval in UT2004's conversation. List servers accept any; these
 /// are pyut2serverlist's.
 const VERIFICATION: FString<'_> = FString::narrow(b"0014e800000000000000000000000000");
 /// The lowest version with UT2004's conversation, as on OpenSpy.
 const UT2004: u32 = 3000;
 
-/// A request for the servers of a game, with conditions.
-///
-/// ```
-/// use queryport::lists::{Comparison, Ut2004List};
-///
-/// let request = Ut2004List::new(3369)
-///     .with_condition("gametype", Comparison::Equal, "xDeathMatch")
-///     .with_condition("currentplayers", Comparison::Greater, "0");
-/// ```
-#[derive(Debug, Clone)]
+/// A hash of a CD key, which nobody checks: OpenSpy and the other public list servers accept zeros.
+const HASH: FString<'_> = FString::narrow(&[b'0'; 32]);
+/// The request for a list: a message of two bytes, 0 and the number of conditions.
+const LIST: [u8; 6] = [2, 0, 0, 0, 0, 0];
+
+/// A request for the servers of a game.
+#[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Ut2004List {
     /// The version of the game, which determines the conversation: 3369 for UT2004, 2225 for
     /// UT2003, 2226 for Unreal II XMP. Versions from 3000 on use UT2004's conversation.
     pub version: u32,
-    /// The CD key for the login, as `AAAAA-BBBBB-CCCCC-DDDDD`; only its MD5 is sent.
-    ///
-    /// Default empty: sends zeros, which OpenSpy and the other public list servers accept.
-    pub cd_key: String,
-    conditions: Vec<Condition>,
-}
-
-/// A condition that listed servers must meet.
-#[derive(Debug, Clone)]
-struct Condition {
-    key: String,
-    comparison: Comparison,
-    value: String,
-}
-
-/// The comparison of a condition, see [`Ut2004List::with_condition`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Comparison {
-    /// Equal.
-    Equal = 0,
-    /// Not equal.
-    NotEqual = 1,
-    /// Less.
-    Less = 2,
-    /// Less or equal.
-    LessOrEqual = 3,
-    /// Greater.
-    Greater = 4,
-    /// Greater or equal.
-    GreaterOrEqual = 5,
 }
 
 impl Ut2004List {
     /// Requests all servers of a game of this version, see [`Self::version`].
     pub const fn new(version: u32) -> Self {
-        Self {
-            version,
-            cd_key: String::new(),
-            conditions: Vec::new(),
-        }
-    }
-
-    /// Adds a condition that listed servers must meet, at most 63. Numbers are decimal.
-    ///
-    /// Keys that the game's own browser uses:
-    ///
-    /// - `gametype` and `mutator`: a class, `gametype` without its package
-    /// - `standard`, `password`, `nobots`, `stats`, `weaponstay`, `transloc`, `nomutators`: `true`
-    ///   or `false`
-    /// - `currentplayers`, `freespace`: greater than `0` means not empty, or not full
-    /// - `category`, `buddy`, `gamespeed`, `custom`
-    #[must_use]
-    pub fn with_condition(
-        mut self,
-        key: impl Into<String>,
-        comparison: Comparison,
-        value: impl Into<String>,
-    ) -> Self {
-        self.conditions.push(Condition {
-            key: key.into(),
-            comparison,
-            value: value.into(),
-        });
-        self
+        Self { version }
     }
 
     pub(super) const fn dialogue(self) -> impl Dialogue {
@@ -122,24 +55,20 @@ impl Ut2004List {
     }
 
     /// Whether the conversation is UT2004's.
-    const fn is_ut2004(&self) -> bool {
+    const fn is_ut2004(self) -> bool {
         self.version >= UT2004
     }
 
     /// The answer to a challenge.
-    fn login(&self, challenge: &[u8]) -> Result<Vec<u8>, EncodeError> {
-        let hash = |challenge: &[u8]| match self.cd_key.as_bytes() {
-            [] => "0".repeat(32),
-            key => format!("{:x}", md5::compute([key, challenge].concat())),
-        };
+    fn login(self) -> Result<Vec<u8>, EncodeError> {
         message(|out| {
             let program = if self.is_ut2004() {
-                "UT2K4CLIENT"
+                &b"UT2K4CLIENT"[..]
             } else {
-                "CLIENT"
+                b"CLIENT"
             };
-            for text in [&hash(b""), &hash(challenge), program] {
-                FString::narrow(text.as_bytes()).encode(out)?;
+            for text in [HASH, HASH, FString::narrow(program)] {
+                text.encode(out)?;
             }
             out.put_u32_le(self.version);
             // Operating system, language and hardware as sent by pyut2serverlist, which list
@@ -155,26 +84,6 @@ impl Ut2004List {
             Ok(())
         })
     }
-
-    /// The request for the list.
-    fn list(&self) -> Result<Vec<u8>, EncodeError> {
-        if self.conditions.len() > MAX_CONDITIONS {
-            return Err(EncodeError::TooLong {
-                field: "the list of conditions",
-                limit: MAX_CONDITIONS,
-            });
-        }
-        message(|out| {
-            out.put_u8(0);
-            put_count(self.conditions.len(), out)?;
-            for condition in &self.conditions {
-                put_text("key of a condition", &condition.key, out)?;
-                put_text("value of a condition", &condition.value, out)?;
-                out.put_u8(condition.comparison as u8);
-            }
-            Ok(())
-        })
-    }
 }
 
 /// A message: its length, then the bytes that `write` appends.
@@ -183,24 +92,13 @@ fn message(
 ) -> Result<Vec<u8>, EncodeError> {
     let mut body = Vec::new();
     write(&mut body)?;
-    // Never above 2³² bytes, because the conditions and their texts are bounded.
+    // Never above 2³² bytes, because all texts are constants.
     let mut out = u32::try_from(body.len())
         .unwrap_or(u32::MAX)
         .to_le_bytes()
         .to_vec();
     out.append(&mut body);
     Ok(out)
-}
-
-/// Writes a text in 8-bit units if possible, else in 16-bit units, which OpenSpy does not read.
-fn put_text(field: &'static str, text: &str, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    EncodeError::check(field, text.as_bytes(), 0..=MAX_CONDITION, |byte| byte == 0)?;
-    let is_narrow = text.chars().all(|c| u8::try_from(c).is_ok());
-    if is_narrow {
-        FString::narrow(&Charset::Latin1.encode(text)).encode(out)
-    } else {
-        FString::wide(&Charset::Utf16Le.encode(text)).encode(out)
-    }
 }
 
 #[derive(Debug)]
@@ -248,11 +146,10 @@ impl Ut2004Dialogue {
     fn handle_message(&mut self, body: &[u8], servers: &mut Collector) -> Result<Next, ListError> {
         match self.expected {
             Message::Challenge => {
-                let Ok((_, challenge)) = string(body) else {
+                if string(body).is_err() {
                     return Err(ListError::NoGreeting);
-                };
-                let login = self.request.login(challenge.raw());
-                self.send(login, Message::Approval)
+                }
+                self.send(self.request.login(), Message::Approval)
             }
             Message::Approval => {
                 accept(b"APPROVED", body)?;
@@ -260,12 +157,12 @@ impl Ut2004Dialogue {
                     let verification = message(|out| VERIFICATION.encode(out));
                     self.send(verification, Message::Verification)
                 } else {
-                    self.send(self.request.list(), Message::Count)
+                    self.send(Ok(LIST.to_vec()), Message::Count)
                 }
             }
             Message::Verification => {
                 accept(b"VERIFIED", body)?;
-                self.send(self.request.list(), Message::Count)
+                self.send(Ok(LIST.to_vec()), Message::Count)
             }
             Message::Count => {
                 let announced = read(count, body)?;

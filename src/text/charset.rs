@@ -159,35 +159,25 @@ impl Charset {
     }
 
     /// Encodes a text. Characters that the set does not have become `?`.
+    #[cfg(any(test, feature = "serve"))]
     pub(crate) fn encode(self, text: &str) -> Vec<u8> {
-        match self {
+        let character: fn(u8) -> char = match self {
             Self::Utf8OrWindows1252 | Self::Utf8OrWindows1251 | Self::Utf8OrLatin1 => {
-                text.as_bytes().to_vec()
+                return text.as_bytes().to_vec();
             }
-            Self::Latin1 => text
-                .chars()
-                .map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?'))
-                .collect(),
-            Self::Windows1252 => one_byte_each(text, windows_1252),
-            Self::Windows1251 => one_byte_each(text, windows_1251),
-            Self::Quake => text
-                .chars()
-                .map(|c| u8::try_from(c).ok().filter(u8::is_ascii).unwrap_or(b'?'))
-                .collect(),
-            Self::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
-        }
+            Self::Utf16Le => return text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            Self::Latin1 => char::from,
+            Self::Windows1252 => windows_1252,
+            Self::Windows1251 => windows_1251,
+            Self::Quake => quake,
+        };
+        let byte = |wanted: char| {
+            let ascii = u8::try_from(wanted).ok().filter(u8::is_ascii);
+            let high = || (0x80..=u8::MAX).find(|byte| character(*byte) == wanted);
+            ascii.or_else(high).unwrap_or(b'?')
+        };
+        text.chars().map(byte).collect()
     }
-}
-
-/// Encodes a text in a set of one byte per character; `character` decodes a byte of the set.
-/// Characters that the set lacks become `?`.
-fn one_byte_each(text: &str, character: fn(u8) -> char) -> Vec<u8> {
-    let byte = |wanted: char| {
-        let ascii = u8::try_from(wanted).ok().filter(u8::is_ascii);
-        let high = || (0x80..=u8::MAX).find(|byte| character(*byte) == wanted);
-        ascii.or_else(high).unwrap_or(b'?')
-    };
-    text.chars().map(byte).collect()
 }
 
 #[cfg(test)]

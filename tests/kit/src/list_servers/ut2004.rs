@@ -1,4 +1,4 @@
-//! A list server of UT2004 and UT2003: frames, login, conditions, entries.
+//! A list server of UT2004 and UT2003: frames, login, entries.
 //!
 //! Written after `openspy/openspy-core`, `code/utmaster/server`. Unlike OpenSpy, it accepts frames
 //! in any pieces.
@@ -98,22 +98,11 @@ impl ListServer {
     }
 
     fn list(&self, mut reader: Reader<'_>) -> Vec<u8> {
-        assert_eq!(reader.bytes(1), [0], "a list");
-        let count = reader.bytes(1)[0];
-        let terms: Vec<_> = (0..count)
-            .map(|_| (reader.text(), reader.text(), reader.bytes(1)[0]))
-            .collect();
+        assert_eq!(reader.bytes(2), [0, 0], "a list without conditions");
         assert!(reader.0.is_empty());
-        let matches = |server: &&Listed| {
-            terms
-                .iter()
-                .all(|(key, value, how)| server.fits(key, value, *how))
-        };
-        let listed: Vec<&Listed> = self.servers.iter().filter(matches).collect();
-        let count = [&(listed.len() as u32).to_le_bytes()[..], &[1]].concat();
-        let entries = listed
-            .iter()
-            .map(|server| frame(&server.entry(self.is_ut2004)));
+        let count = [&(self.servers.len() as u32).to_le_bytes()[..], &[1]].concat();
+        let entries = self.servers.iter();
+        let entries = entries.map(|server| frame(&server.entry(self.is_ut2004)));
         std::iter::once(frame(&count))
             .chain(entries)
             .collect::<Vec<_>>()
@@ -152,29 +141,6 @@ impl Listed {
             false => out.push(self.flags as u8),
         }
         out
-    }
-
-    /// Whether a condition is met. = and ≠ compare texts in any case, the others numbers. A
-    /// condition on an unknown key is met.
-    fn fits(&self, key: &[u8], value: &[u8], comparison: u8) -> bool {
-        let own = match key {
-            b"gametype" => String::from_utf8_lossy(&self.game_type).into_owned(),
-            b"currentplayers" => self.players.to_string(),
-            b"freespace" => (self.max_players - self.players).to_string(),
-            _ => return true,
-        };
-        let value = String::from_utf8_lossy(value);
-        let number = |text: &str| text.parse::<i64>().unwrap_or(0);
-        let order = number(&own).cmp(&number(&value));
-        match comparison {
-            0 => own.eq_ignore_ascii_case(&value),
-            1 => !own.eq_ignore_ascii_case(&value),
-            2 => order.is_lt(),
-            3 => order.is_le(),
-            4 => order.is_gt(),
-            5 => order.is_ge(),
-            _ => false,
-        }
     }
 }
 
