@@ -67,24 +67,9 @@ impl QueryOptions {
         with_dialect(dialect: Dialect) dialect = dialect;
     }
 
-    /// Parts of the status that are requested.
-    pub const fn detail(&self) -> Detail {
-        self.detail
-    }
-
-    /// Bounds on each answer.
-    pub const fn limits(&self) -> Limits {
-        self.limits
-    }
-
     /// The dialect of the server.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
-    }
-
-    /// The character set of the server's texts; `None` is the usual one of the protocol.
-    pub const fn charset(&self) -> Option<Charset> {
-        self.charset
     }
 
     /// These options with the dialect of a game, if it has one.

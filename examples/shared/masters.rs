@@ -43,11 +43,9 @@ pub fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
     Ok(game)
 }
 
-const FORMS: [MasterForm; 12] = [
+const FORMS: [MasterForm; 10] = [
     MasterForm::Short,
     MasterForm::Named,
-    MasterForm::Unmarked,
-    MasterForm::Hexadecimal,
     MasterForm::Long,
     MasterForm::Quake2,
     MasterForm::QuakeWorld,

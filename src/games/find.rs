@@ -421,9 +421,7 @@ impl Game {
             ..Default::default()
         };
         match master.form {
-            MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal => {
-                self.quake3_requests(&all, limits)
-            }
+            MasterForm::Short => self.quake3_requests(&all, limits),
             MasterForm::Named | MasterForm::Long => {
                 let Some(name) = self.gamename else {
                     return Vec::new();

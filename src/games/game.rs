@@ -277,14 +277,13 @@ impl MasterAddress {
 #[non_exhaustive]
 pub enum MasterForm {
     /// Quake 3's `getservers NUMBER empty full` over UDP.
+    ///
+    /// id's and Quetoo's list servers send no end mark: their lists end when no more datagrams
+    /// arrive. Quetoo's list has the form of [`Self::Quake2`], and addresses in those of Elite Force
+    /// are twelve hexadecimal digits.
     Short,
     /// `getservers GAME NUMBER empty full` over UDP.
     Named,
-    /// [`Self::Short`], but the list has no end mark: it ends when no more datagrams arrive. It may
-    /// be in the form of [`Self::Quake2`] (Quetoo).
-    Unmarked,
-    /// [`Self::Short`], but addresses are twelve hexadecimal digits (Elite Force).
-    Hexadecimal,
     /// Quake 3's `getserversExt GAME NUMBER empty full` over UDP: dpmaster and ioquake3's master.
     Long,
     /// Quake 2's `query` over UDP, see [`Quake3List::quake2`](crate::lists::Quake3List::quake2).
@@ -307,14 +306,12 @@ pub enum MasterForm {
 }
 
 impl MasterForm {
-    /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `quake2`, `quakeworld`,
-    /// `gamespy1`, `gamespy1-without-login`, `ut2004`, `gamespy2`, `cod4x`.
+    /// A short name: `short`, `named`, `long`, `quake2`, `quakeworld`, `gamespy1`,
+    /// `gamespy1-without-login`, `ut2004`, `gamespy2`, `cod4x`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Short => "short",
             Self::Named => "named",
-            Self::Unmarked => "unmarked",
-            Self::Hexadecimal => "hexadecimal",
             Self::Long => "long",
             Self::Quake2 => "quake2",
             Self::QuakeWorld => "quakeworld",
@@ -396,13 +393,11 @@ mod master_tests {
             "gamespy1",
             "gamespy1-without-login",
             "gamespy2",
-            "hexadecimal",
             "long",
             "named",
             "quake2",
             "quakeworld",
             "short",
-            "unmarked",
             "ut2004",
         ];
         assert_eq!(names, all, "{named:?}");

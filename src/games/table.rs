@@ -170,8 +170,7 @@ const fn alterware(address: &'static str) -> MasterAddress {
 }
 
 masters! {
-    short: Short, named: Named, unmarked: Unmarked, hexadecimal: Hexadecimal, long: Long, gamespy1: GameSpy1,
-    gamespy1_without_login: GameSpy1WithoutLogin,
+    short: Short, named: Named, long: Long, gamespy1: GameSpy1, gamespy1_without_login: GameSpy1WithoutLogin,
     gamespy2: GameSpy2, ut2004: Ut2004, cod4x: Cod4x, quake2: Quake2, quake_world: QuakeWorld,
 }
 
@@ -591,7 +590,7 @@ pub(crate) static TABLE: &[Game] = &[
         quirks: "the GameSpy name is not verified", certainty: Unverified, evidence: Source, source: "XQF", ..QUAKE3 },
     Game { id: "rtcw", own_engines: &[&engines::RTCW, &engines::IORTCW], name: "Return to Castle Wolfenstein", aliases: &["iortcw"], year: Some(2001),
         game_port: Some(27960), gamename: Some("wolfmp"), numbers: &[(60, "1.4, iortcw"), (57, "1.0, 1.1")],
-        masters: &[unmarked("wolfmaster.idsoftware.com:27950"), short("master.iortcw.org:27950"), DEATHMASK],
+        masters: &[short("wolfmaster.idsoftware.com:27950"), short("master.iortcw.org:27950"), DEATHMASK],
         certainty: Living, evidence: Source, source: "node-gamedig; GameserverLister; lookout-games; iortcw", ..QUAKE3 },
     Game { id: "smokinguns", own_engines: &[&engines::SMOKIN_GUNS], name: "Smokin' Guns", game_port: Some(27960), gamename: Some("smokinguns"),
         numbers: &[(71, ""), (68, "")], masters: &[named("master.smokin-guns.org:27950"), long(IOQUAKE3)],
@@ -607,8 +606,8 @@ pub(crate) static TABLE: &[Game] = &[
         certainty: Living, evidence: Captures, source: "node-gamedig; lookout-games; GameserverLister; qstat.cfg", ..QUAKE3 },
     Game { id: "stvef", own_engines: &[&engines::ELITE_FORCE], name: "Star Trek: Voyager - Elite Force", year: Some(2000), game_port: Some(27960),
         numbers: &[(24, "")],
-        masters: &[hexadecimal("efmaster.tjps.eu:27953"), hexadecimal("master.stef1.daggolin.de:27953"),
-            hexadecimal("master.stvef.org:27953"), hexadecimal("master.stef1.ravensoft.com:27953")],
+        masters: &[short("efmaster.tjps.eu:27953"), short("master.stef1.daggolin.de:27953"),
+            short("master.stvef.org:27953"), short("master.stef1.ravensoft.com:27953")],
         certainty: Living, evidence: Source, source: "node-gamedig; lookout-games; XQF; ioef-cmod qcommon.h", ..QUAKE3 },
     Game { id: "stvef2", name: "Star Trek: Voyager - Elite Force 2", year: Some(2003), game_port: Some(29253),
         evidence: Lists, source: "node-gamedig", ..QUAKE3 },
@@ -648,7 +647,7 @@ pub(crate) static TABLE: &[Game] = &[
         certainty: Living, evidence: Captures, source: "node-gamedig; GameserverLister; lookout-games; qstat.cfg; viciious/qfusion", ..QUAKE3 },
     Game { id: "wet", own_engines: &[&engines::ENEMY_TERRITORY, &engines::ETE], name: "Wolfenstein: Enemy Territory", old_ids: &["wolfensteinet"], aliases: &["et"],
         year: Some(2003), game_port: Some(27960), gamename: Some("et"), numbers: &[(84, "")],
-        masters: &[unmarked("etmaster.idsoftware.com:27950"), unmarked("master0.etmaster.net:27950"),
+        masters: &[short("etmaster.idsoftware.com:27950"), short("master0.etmaster.net:27950"),
             short("etmaster.etlegacy.com:27950"), short("master.etlegacy.com:27950")], certainty: Living,
         evidence: Captures, source: "node-gamedig; GameserverLister; lookout-games; dpmaster", ..QUAKE3 },
     Game { id: "wop", own_engines: &[&engines::WORLD_OF_PADMAN], name: "World Of Padman", aliases: &["worldofpadman"], year: Some(2007),
@@ -666,7 +665,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "q3a", own_engines: &[&engines::QUAKE3, &engines::QUAKE3E], name: "Quake 3: Arena", old_ids: &["quake3"], aliases: &["q3", "ioquake3"],
         year: Some(1999), game_port: Some(27960), gamename: Some("Quake3Arena"),
         numbers: &[(68, ""), (71, "ioquake3")],
-        masters: &[unmarked("master.quake3arena.com:27950"), short("master0.excessiveplus.net:27950"),
+        masters: &[short("master.quake3arena.com:27950"), short("master0.excessiveplus.net:27950"),
             short("master.huxxer.de:27950"), long(IOQUAKE3), DEATHMASK], marks: &[Rule("gamename", "baseq3")],
         quirks: "lists for 68 also hold Urban Terror and OpenArena", certainty: Living,
         evidence: Captures, source: "node-gamedig; GameserverLister; lookout-games; ioquake3; torhus/monster-browser#8", ..QUAKE3 },
@@ -690,7 +689,7 @@ pub(crate) static TABLE: &[Game] = &[
         quirks: "a reply of a modification does not tell it from the games made from its source", certainty: Living,
         evidence: Captures, source: "node-gamedig; rust-gamedig; lookout-games; fte-team/fteqw net_master.c", ..QUAKE2 },
     Game { id: "quetoo", own_engines: &[&engines::QUETOO], name: "Quetoo", year: None, game_port: Some(1998), numbers: &[(2029, "")],
-        masters: &[unmarked("master.quetoo.org:1996")], certainty: Unverified,
+        masters: &[short("master.quetoo.org:1996")], certainty: Unverified,
         evidence: Source, source: "jdolan/quetoo common.h, sv_main.c, master/main.c", ..QUAKE2 },
     // QuakeWorld.
     Game { id: "qtv", own_engines: &[&engines::QTV], name: "QTV", game_port: Some(27599),

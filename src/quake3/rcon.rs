@@ -82,7 +82,7 @@ impl RconMode {
 /// [`Timing::quiet`](crate::session::Timing::quiet).
 ///
 /// A command is sent once, even if the timing allows retries: the answer of a command that has run
-/// may be lost, and some commands must not run twice. [`Self::repeatable`] allows retries.
+/// may be lost, and some commands must not run twice.
 ///
 /// ```
 /// use queryport::Limits;
@@ -100,7 +100,6 @@ pub struct RconQuery {
     password: Password,
     command: Vec<u8>,
     mode: RconMode,
-    repeatable: bool,
     limits: Limits,
     state: State,
 }
@@ -206,7 +205,6 @@ impl RconQuery {
             password,
             command,
             mode,
-            repeatable: false,
             limits: *limits,
             state: if is_signed {
                 State::Challenge
@@ -249,11 +247,6 @@ impl RconQuery {
             }));
         }
         self
-    }
-
-    setters! {
-        /// Lets the session send a command that is not signed again when no answer comes.
-        repeatable() repeatable = true;
     }
 
     /// Writes the command, signed with the nonce if there is one.
@@ -408,8 +401,6 @@ impl Conversation for RconQuery {
                 OnTimeout::Done(Ok(std::mem::take(output).finish(is_cut)))
             }
             State::Challenge => OnTimeout::Retry,
-            // A nonce is valid once.
-            State::Command(nonce) if nonce.is_none() && self.repeatable => OnTimeout::Retry,
             State::Command(_) => OnTimeout::Wait,
         }
     }

@@ -105,7 +105,7 @@ async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
         "q3a",
         vec![
             master(MasterForm::Long, own),
-            master(MasterForm::Unmarked, unmarked),
+            master(MasterForm::Short, unmarked),
             master(MasterForm::Short, marked),
             master(MasterForm::Short, silent_at),
             master(MasterForm::Short, closed),

@@ -99,15 +99,9 @@ pub fn rcon(data: &[u8]) {
     ];
     let mode = modes[usize::from(choice) % modes.len()];
     let limits = Limits::default().with_max_fragments(MAX_FRAGMENTS);
-    let mut query =
-        RconQuery::new(Password::new(PASSWORD), COMMAND, mode, &limits).expect("a command");
+    let query = RconQuery::new(Password::new(PASSWORD), COMMAND, mode, &limits).expect("a command");
     #[cfg(feature = "secure-rcon")]
-    if mode == RconMode::Time {
-        query = query.at(Duration::from_millis(1_700_000_000_250));
-    }
-    if choice & 0x80 != 0 {
-        query = query.repeatable();
-    }
+    let query = query.at(Duration::from_millis(1_700_000_000_250));
     let is_request = |request: &[u8]| is_command(request, mode);
     match play(query, data, is_request, |_| {}) {
         Ok(Ok(answer)) => {
