@@ -219,6 +219,7 @@ async fn an_unknown_name_is_the_result_of_its_target() {
     while let Some(scanned) = scan.next().await {
         results.push((scanned.index, scanned.result.map(drop)));
     }
+    assert_eq!(scan.stats().not_asked, 1);
     let mut blocking = client().blocking().scan([unknown], options);
     results.push((2, blocking.next().unwrap().result.map(drop)));
     results.sort_by_key(|(index, _)| *index);

@@ -38,6 +38,7 @@
 mod changes;
 mod check;
 mod events;
+mod follow;
 mod history;
 mod http;
 mod metrics;
@@ -73,6 +74,7 @@ use tokio::net::TcpListener;
 use tokio::task::{LocalSet, spawn_local};
 
 use check::{State, Thresholds};
+use follow::Queries;
 use probe::Probes;
 use watch::{Sender, Server, Watched, WatchedGame};
 
@@ -104,7 +106,8 @@ pub(crate) struct Arguments {
     /// Without any, embedded servers, unless this is a check.
     #[arg(value_name = "PROTOCOL|GAME SERVER")]
     servers: Vec<String>,
-    /// A file with one such pair a line; `-` for standard input.
+    /// A file with one such pair a line; `-` for standard input. When the file changes, it is read
+    /// again: servers that stay in it keep their history.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Watch the totals over all servers of this game; may be given more than once.
@@ -199,6 +202,24 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
             "--warning {warning} is above --critical {critical}: no round trip would be a warning"
         ));
     }
+    let servers = servers(arguments)?;
+    // A plug-in whose variable is empty must not report servers that were started for a trial.
+    if arguments.once && servers.is_empty() {
+        return Err("no server to check: expected a protocol or game and a server".to_owned());
+    }
+    let game = |game: &&'static Game| WatchedGame {
+        game,
+        sums: None,
+        lists: Default::default(),
+    };
+    let mut games: Vec<WatchedGame> = arguments.game.iter().map(game).collect();
+    let mut seen = BTreeSet::new();
+    games.retain(|watched| seen.insert(watched.game.id));
+    Ok(Watched { servers, games })
+}
+
+/// The servers of the command line and of the file, each of them once.
+fn servers(arguments: &Arguments) -> Result<Vec<Server>, String> {
     let mut servers = Vec::new();
     for pair in arguments.servers.chunks(2) {
         let [what, server] = pair else {
@@ -222,10 +243,6 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
             return Err(named("no server in it"));
         }
     }
-    // A plug-in whose variable is empty must not report servers that were started for a trial.
-    if arguments.once && servers.is_empty() {
-        return Err("no server to check: expected a protocol or game and a server".to_owned());
-    }
     // The same server twice would be the same series twice.
     let mut seen = BTreeSet::new();
     servers.retain(|server| {
@@ -242,15 +259,7 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
             servers.len()
         ));
     }
-    let game = |game: &&'static Game| WatchedGame {
-        game,
-        sums: None,
-        lists: Default::default(),
-    };
-    let mut games: Vec<WatchedGame> = arguments.game.iter().map(game).collect();
-    let mut seen = BTreeSet::new();
-    games.retain(|watched| seen.insert(watched.game.id));
-    Ok(Watched { servers, games })
+    Ok(servers)
 }
 
 fn run(arguments: &Arguments, watched: Watched) -> Result<ExitCode, Box<dyn Error>> {
@@ -310,7 +319,8 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
         "watching {counts}; status on http://{address}/, metrics on http://{address}/metrics"
     ))?;
     let watched = Rc::new(RefCell::new(watched));
-    spawn_queries(arguments, &sender, &watched);
+    watch_games(arguments, &sender, &watched);
+    let queries = Queries::new(arguments, sender.clone(), Rc::clone(&watched));
     let site = http::Site {
         watched,
         interval: Duration::from_secs_f64(arguments.interval),
@@ -318,24 +328,16 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     };
     tokio::select! {
         () = http::serve(listener, site) => {}
+        () = queries.follow(arguments.file.as_deref(), follow::PAUSE) => {}
         interrupted = interrupted => interrupted?,
     }
     drop(embedded);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Begins the queries of everything that is watched, each in a task of its own.
-fn spawn_queries(arguments: &Arguments, sender: &Sender, watched: &watch::Shared) {
-    let (servers, games) = {
-        let watched = watched.borrow();
-        (watched.servers.len(), watched.games.len())
-    };
-    let interval = Duration::from_secs_f64(arguments.interval);
-    for number in 0..servers {
-        let (sender, watched) = (sender.clone(), Rc::clone(watched));
-        let queries = watch::watch_server(sender, watched, number, interval, arguments.events);
-        spawn_local(queries);
-    }
+/// Begins the scans of the watched games, each in a task of its own.
+fn watch_games(arguments: &Arguments, sender: &Sender, watched: &watch::Shared) {
+    let games = watched.borrow().games.len();
     let interval = Duration::from_secs_f64(arguments.game_interval);
     for number in 0..games {
         let (sender, watched) = (sender.clone(), Rc::clone(watched));

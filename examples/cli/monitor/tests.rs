@@ -18,8 +18,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::{LocalSet, spawn_local};
 
+use super::Arguments;
 use super::check::{State, Thresholds, report};
 use super::events::{self, Event, Form};
+use super::follow::Queries;
 use super::metrics::page;
 use super::port::Port;
 use super::probe::Probes;
@@ -724,18 +726,11 @@ fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Sha
             ));
             running.push(server);
         }
-        let count = watched.servers.len();
         let shared = Rc::new(RefCell::new(watched));
-        for number in 0..count {
-            let (sender, shared) = (sender(Client::new().unwrap()), Rc::clone(&shared));
-            spawn_local(watch::watch_server(
-                sender,
-                shared,
-                number,
-                Duration::from_secs(1),
-                None,
-            ));
-        }
+        let arguments: Arguments =
+            clap::Parser::try_parse_from(["monitor", "--interval", "1"]).unwrap();
+        let sender = sender(Client::new().unwrap());
+        let _queries = Queries::new(&arguments, sender, Rc::clone(&shared));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let probes = Some(Probes::new(self::sender(Client::new().unwrap())));
@@ -754,6 +749,54 @@ fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Sha
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         test(address, shared).await;
+    });
+}
+
+/// Servers that stay in it keep their history, and a wrong line changes nothing.
+#[test]
+fn a_file_of_servers_is_read_again_when_it_changes() {
+    let folder = Folder::new("follow");
+    let file = folder.0.join("servers.txt");
+    let write = |text: &str| std::fs::write(&file, text).unwrap();
+    write("quake3 127.0.0.1:1\nquake3 127.0.0.1:2\n");
+    let words = [
+        "monitor",
+        "--interval",
+        "0.05",
+        "--timeout",
+        "0.05",
+        "--file",
+    ];
+    let words = words.into_iter().chain([file.to_str().unwrap()]);
+    let arguments: Arguments = clap::Parser::try_parse_from(words).unwrap();
+    run_local(async {
+        let shared = Rc::new(RefCell::new(super::watched(&arguments).unwrap()));
+        let sender = sender(Client::new().unwrap());
+        let queries = Queries::new(&arguments, sender, Rc::clone(&shared));
+        let pause = Duration::from_millis(10);
+        let until = async |is_so: &dyn Fn(&[Server]) -> bool| {
+            while !is_so(&shared.borrow().servers) {
+                tokio::time::sleep(pause).await;
+            }
+        };
+        let addresses = |servers: &[Server]| {
+            let addresses = servers.iter().map(|server| server.address.clone());
+            addresses.collect::<Vec<_>>()
+        };
+        let steps = async {
+            until(&|servers| servers[1].queries > 0).await;
+            write("quake3 127.0.0.1:3\nquake3 127.0.0.1:2\n");
+            until(&|servers| addresses(servers) == ["127.0.0.1:3", "127.0.0.1:2"]).await;
+            assert!(shared.borrow().servers[1].queries > 0);
+            until(&|servers| servers[0].queries > 0).await;
+            write("nonsense\n");
+            tokio::time::sleep(pause * 10).await;
+            assert_eq!(shared.borrow().servers.len(), 2);
+        };
+        tokio::select! {
+            () = queries.follow(Some(&file), pause) => {}
+            () = steps => {}
+        }
     });
 }
 

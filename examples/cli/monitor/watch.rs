@@ -316,6 +316,14 @@ pub(crate) struct Watched {
     pub(crate) games: Vec<WatchedGame>,
 }
 
+impl Watched {
+    /// The server of this identity.
+    pub(crate) fn server(&mut self, identity: &Identity) -> Option<&mut Server> {
+        let mut servers = self.servers.iter_mut();
+        servers.find(|server| server.identity == *identity)
+    }
+}
+
 pub(crate) type Shared = Rc<RefCell<Watched>>;
 
 /// How everything is queried: a client, and the port that its queries share.
@@ -351,35 +359,26 @@ pub(crate) fn at_a_port(game: &Game, server: &str) -> String {
     }
 }
 
-/// Queries one server again and again. Servers start one after the other over one interval.
+/// Queries one server again and again, for the first time after `delay`.
 pub(crate) async fn watch_server(
     sender: Sender,
     watched: Shared,
-    number: usize,
-    interval: Duration,
+    identity: Identity,
+    (delay, interval): (Duration, Duration),
     events: Option<Form>,
 ) {
-    let (what, address, count) = {
-        let watched = watched.borrow();
-        let Some(server) = watched.servers.get(number) else {
-            return;
-        };
-        (
-            server.identity.what,
-            server.address.clone(),
-            watched.servers.len(),
-        )
-    };
-    // The first ten are queried at once, so that a short list is complete soon.
-    if number >= 10 {
-        tokio::time::sleep(interval.mul_f64(number as f64 / count as f64)).await;
-    }
+    let address = watched
+        .borrow_mut()
+        .server(&identity)
+        .map(|server| server.address.clone());
+    let Some(address) = address else { return };
+    tokio::time::sleep(delay).await;
     let mut turns = tokio::time::interval(interval);
     turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         turns.tick().await;
-        let result = query(&sender, what, &address).await;
-        if let Some(server) = watched.borrow_mut().servers.get_mut(number) {
+        let result = query(&sender, identity.what, &address).await;
+        if let Some(server) = watched.borrow_mut().server(&identity) {
             let state = server.add(result, now());
             if let Some(form) = events {
                 let mut seen: Vec<Event> = state.map(Event::State).into_iter().collect();
