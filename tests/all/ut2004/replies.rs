@@ -65,9 +65,13 @@ fn rules(keys: &[(&str, &str)]) -> Bytes {
     out.into()
 }
 
-/// All rules in one datagram.
+/// All rules in one datagram. Unreal Engine compares names without case.
 fn whole_rules() -> Bytes {
-    rules_with(&[("MaxSpectators", "2"), ("MinPlayers", "0")])
+    rules(&[
+        ("SERVERMODE", "dedicated"),
+        ("maxspectators", "2"),
+        ("minplayers", "0"),
+    ])
 }
 
 fn rules_with(more: &[(&str, &str)]) -> Bytes {
