@@ -9,7 +9,9 @@ use queryport::lists::{ListCompleteness, Scope};
 use queryport::net::{Listed, Servers, serve};
 use queryport::quake3::master::{Master, Options};
 use queryport::serve::Announcer;
-use queryport::{Client, Error, ErrorKind, ListError, Protocol, Secret, ServerStatus, Service};
+use queryport::{
+    Client, Error, ErrorKind, ListError, Protocol, Secret, ServerList, ServerStatus, Service,
+};
 use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
 
@@ -185,12 +187,7 @@ async fn each_number_of_a_game_is_asked_for() {
     let jedi_outcast = game("jk2", vec![master(MasterForm::Short, address)]);
     let mut servers = client().servers(&jedi_outcast).unwrap();
     while servers.next().await.is_some() {}
-    let list = servers.masters()[0]
-        .list
-        .as_ref()
-        .unwrap()
-        .as_ref()
-        .unwrap();
+    let list = list_of(&servers, 0).unwrap();
     assert_eq!(list.servers.len(), 3);
     assert_eq!(
         list.completeness,
@@ -241,13 +238,7 @@ async fn alterwares_master_is_asked_by_game_and_number() {
     let address = alterware_master(&registered).await;
     let servers = async |id: &str, form| {
         let (listed, servers) = listed(&client(), &game(id, vec![master(form, address)])).await;
-        let error = servers.masters()[0]
-            .list
-            .as_ref()
-            .unwrap()
-            .as_ref()
-            .err()
-            .map(Error::kind);
+        let error = list_of(&servers, 0).err().map(Error::kind);
         (
             listed
                 .iter()
@@ -417,14 +408,7 @@ async fn gamespy1_lists_are_asked_with_the_public_key_and_show_progress() {
     );
     progress.dedup();
     assert!(progress.len() > 2, "{progress:?}");
-    let list = |index: usize| {
-        servers.masters()[index]
-            .list
-            .as_ref()
-            .unwrap()
-            .as_ref()
-            .unwrap()
-    };
+    let list = |index: usize| list_of(&servers, index).unwrap();
     assert!(list(0).completeness.is_complete() && list(0).out_of_scope == 1);
     assert!(
         !list(1).completeness.is_complete(),
@@ -443,6 +427,11 @@ async fn a_game_without_a_list_server_that_can_be_asked_is_an_error_in_words() {
     ));
     let text = "q3a: the table lacks the name, number or key for its 1 list servers";
     assert_eq!(error.unwrap_err().to_string(), text);
+}
+
+/// The list of a master that was asked, or its error.
+fn list_of(servers: &Servers, master: usize) -> Result<&ServerList, &Error> {
+    servers.masters()[master].list.as_ref().unwrap().as_ref()
 }
 
 /// The servers of a game and the reports of its list servers.
@@ -511,16 +500,7 @@ async fn lists_over_tcp_are_asked_in_the_form_of_each() {
             expected
         );
         let report = &servers.masters()[0];
-        assert!(
-            report
-                .list
-                .as_ref()
-                .unwrap()
-                .as_ref()
-                .unwrap()
-                .completeness
-                .is_complete()
-        );
+        assert!(list_of(&servers, 0).unwrap().completeness.is_complete());
         assert!(report.bytes > 100, "{}", report.bytes);
     }
 
@@ -544,16 +524,7 @@ async fn lists_over_tcp_are_asked_in_the_form_of_each() {
             .collect::<Vec<_>>(),
         expected
     );
-    assert!(
-        servers.masters()[0]
-            .list
-            .as_ref()
-            .unwrap()
-            .as_ref()
-            .unwrap()
-            .completeness
-            .is_complete()
-    );
+    assert!(list_of(&servers, 0).unwrap().completeness.is_complete());
 
     let short = b"\xff\xff\xff\xffgetservers 6 empty full";
     let (udp, _) = scripted(short, vec![datagram(1..=3, b"\\EOF")]).await;
@@ -615,7 +586,7 @@ async fn wrong_keys_and_cut_lists_are_reported_and_other_lists_are_complete() {
         listed.push(server.server);
     }
     assert_eq!(listed, ["192.0.2.1:6500".parse().unwrap()]);
-    let list = |index: usize| servers.masters()[index].list.as_ref().unwrap().as_ref();
+    let list = |index: usize| list_of(&servers, index);
     assert!(list(0).unwrap().completeness.is_complete());
     assert_eq!(
         (
@@ -653,12 +624,7 @@ async fn wrong_keys_and_cut_lists_are_reported_and_other_lists_are_complete() {
         vec![master(MasterForm::GameSpy1, other.start(Vec::new()).await)],
     );
     let (_, servers) = self::listed(&client(), &ut).await;
-    let error = servers.masters()[0]
-        .list
-        .as_ref()
-        .unwrap()
-        .as_ref()
-        .unwrap_err();
+    let error = list_of(&servers, 0).unwrap_err();
     assert!(
         error
             .to_string()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::gamespy1::{Answer, Command, Request, Response};
+use queryport::gamespy1::{Answer, Command, Request};
 use queryport::{Limits, Player, ServerStatus, ToStatus};
 
 use crate::common::link::Random;
@@ -207,34 +207,6 @@ proptest! {
         prop_assert_eq!(owned(&read(all).unwrap()), first);
     }
 
-    /// Any bytes: no panic, and the model agrees with the view.
-    #[test]
-    fn noise_never_panics(
-        parts in prop::collection::vec(prop::collection::vec(prop_oneof![3 => any::<u8>(), 1 => Just(b'\\'), 1 => Just(b'0')], 0..200), 1..5),
-        tails in prop::collection::vec(0..6_usize, 5),
-    ) {
-        const TAILS: [&[u8]; 6] =
-            [b"", br"\queryid\1.1", br"\queryid\1.2\final\", br"\final\\queryid\1.2", br"\final\", br"\eof\"];
-        let packets = parts.iter().zip(tails).map(|(part, tail)| Bytes::from([b"\\", &part[..], TAILS[tail]].concat()));
-        let packets: Vec<Bytes> = packets.collect();
-        for packet in &packets {
-            if let Ok(response) = Response::parse(packet, &Limits::default()) {
-                prop_assert!(response.problems().all(|problem| problem.offset < packet.len()));
-            }
-        }
-        if let Some(answer) = read(packets) {
-            let status = answer.to_status();
-            prop_assert!(answer.rules().count() <= answer.pairs().count());
-            let named = answer.players().filter(|row| row.name().is_some()).count();
-            prop_assert!(status.players.len() <= named);
-            prop_assert_eq!(status.completeness, answer.completeness());
-            let fields: usize = status.rules.len()
-                + status.players.iter().map(|player| player.extra.len()).sum::<usize>()
-                + status.teams.iter().map(|team| team.extra.len()).sum::<usize>();
-            prop_assert!(fields <= answer.pairs().count());
-        }
-    }
-
     #[test]
     fn requests_are_read_back(commands in prop::collection::vec((0..13_usize, "[!-\\[\\]-~][ -\\[\\]-~]{0,7}"), 1..8)) {
         let commands: Vec<Command<'_>> = commands
@@ -260,10 +232,11 @@ proptest! {
             .collect();
         let mut datagram = Vec::new();
         Request::new(&commands).encode(&mut datagram).unwrap();
-        // Values that would turn it into a reply are rare, and every server refuses them.
-        if let Ok(request) = Request::parse(&datagram) {
-            prop_assert!(request.commands().eq(commands));
-        }
+        // Some values would turn it into a reply, which every server refuses.
+        let text = String::from_utf8_lossy(&datagram);
+        let marks = [r"\queryid\", r"\final\", r"\statusresponse\", r"\eof\"];
+        prop_assume!(!marks.iter().any(|mark| text.contains(mark)));
+        prop_assert!(Request::parse(&datagram).unwrap().commands().eq(commands));
     }
 
     #[test]

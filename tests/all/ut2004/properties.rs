@@ -159,16 +159,4 @@ proptest! {
         let status = answer.to_status();
         prop_assert_eq!((status.rules.len(), status.players.len()), (pairs.len(), players.len()));
     }
-
-    #[test]
-    fn noise_never_panics(
-        version in prop::sample::select(vec![0x7E, 0x80]),
-        head in 0..5_u8,
-        datagram in prop::collection::vec(any::<u8>(), 0..300),
-    ) {
-        let datagram = [&[version, 0, 0, 0, head], &datagram[..]].concat();
-        if let Ok(answer) = Answer::from_datagrams([Bytes::from(datagram)], &limits()) {
-            prop_assert_eq!(answer.to_status().rules.len() >= answer.rules().count(), true);
-        }
-    }
 }
