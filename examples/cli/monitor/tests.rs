@@ -1976,6 +1976,9 @@ fn a_server_has_a_page_of_its_identity_with_players_and_rules() {
 
 #[test]
 fn servers_share_a_fixed_port() {
+    if !kit::process::alone("monitor::tests::servers_share_a_fixed_port", "") {
+        return;
+    }
     run_local(async {
         let mut running = Vec::new();
         for world in super::worlds() {

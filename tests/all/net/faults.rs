@@ -42,31 +42,9 @@ fn status() -> ServerStatus {
     status
 }
 
-/// Runs a test by itself in another process, where nobody else opens descriptors. `shell` has the
-/// commands that run first.
+/// Runs a test by itself, as [`process::alone`].
 pub fn alone(name: &str, shell: &str) -> bool {
-    // The harness takes it as the name of another test, which it does not find.
-    const ALONE: &str = "alone-in-its-process";
-    if std::env::args().any(|argument| argument == ALONE) {
-        return true;
-    }
-    let program = std::env::current_exe().unwrap();
-    let script = format!("{shell} exec \"$0\" \"$@\"");
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(script).arg(program).args([
-        "--exact",
-        &format!("net::{name}"),
-        ALONE,
-        "--nocapture",
-    ]);
-    let output = process::output(&mut command);
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && text.contains("1 passed"),
-        "{text}"
-    );
-    print!("{text}");
-    false
+    process::alone(&format!("net::{name}"), shell)
 }
 
 pub fn runtime() -> tokio::runtime::Runtime {

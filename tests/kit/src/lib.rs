@@ -54,9 +54,12 @@ pub fn later_address() -> SocketAddr {
     static CALLS: AtomicU16 = AtomicU16::new(0);
     /// The number of ports, from 20,000 on. Games use higher ones.
     const PORTS: u32 = 2000;
+    /// Processes that start one after another begin this far apart.
+    const PORTS_OF_A_PROCESS: u32 = 40;
     loop {
         let call = CALLS.fetch_add(1, Ordering::Relaxed);
-        let offset = (std::process::id() + u32::from(call)) % PORTS;
+        let first = std::process::id() % PORTS * PORTS_OF_A_PROCESS;
+        let offset = (first + u32::from(call)) % PORTS;
         let address = SocketAddr::from(([127, 0, 0, 1], 20_000 + offset as u16));
         let is_free = UdpSocket::bind(address).is_ok() && TcpListener::bind(address).is_ok();
         if is_free {

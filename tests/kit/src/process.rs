@@ -45,6 +45,35 @@ pub fn wait(child: &mut Child) -> ExitStatus {
     }
 }
 
+/// Runs the test with this path by itself in another process, where nobody else opens descriptors or
+/// ports: a process that another test starts holds those of all tests until it is its own program.
+/// `shell` has the commands that run first, if any. Returns whether this is that process.
+pub fn alone(test: &str, shell: &str) -> bool {
+    // The harness takes it as the name of another test, which it does not find.
+    const ALONE: &str = "alone-in-its-process";
+    if std::env::args().any(|argument| argument == ALONE) {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let mut command = if shell.is_empty() {
+        Command::new(program)
+    } else {
+        let mut command = Command::new("sh");
+        let script = format!("{shell} exec \"$0\" \"$@\"");
+        command.arg("-c").arg(script).arg(program);
+        command
+    };
+    command.args(["--exact", test, ALONE, "--nocapture"]);
+    let output = output(&mut command);
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}"
+    );
+    print!("{text}");
+    false
+}
+
 /// Like [`Command::output`], but waits as [`wait`] does.
 pub fn output(command: &mut Command) -> Output {
     finish(
