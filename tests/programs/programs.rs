@@ -66,7 +66,7 @@ fn help_and_runs_without_a_terminal_succeed() {
         let (code, out, _) = output(&[program, "--help"]);
         assert!(code == Some(0) && out.contains("Usage: "), "{out}");
     }
-    let (code, out, err) = output(&["browser", "--timeout", "2"]);
+    let (code, out, err) = output(&["browser", "--timeout", "1"]);
     assert!(
         code == Some(0) && out.lines().count() == 36 && err.contains("36 of 38 servers answered"),
         "{out}{err}"
@@ -383,19 +383,17 @@ fn the_browser_reads_lists_with_anything_in_them() {
 #[test]
 fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
     let run = ["browser", "--search", "ctf", "--timeout", "1"];
-    let without = process::output(
-        command(&run)
-            .env_remove("HOME")
-            .env_remove("XDG_CONFIG_HOME"),
-    );
-    let broken = process::output(command(&run).env("XDG_CONFIG_HOME", "/dev/null"));
-    for (output, words) in [
+    let (mut without, mut broken) = (command(&run), command(&run));
+    without.env_remove("HOME").env_remove("XDG_CONFIG_HOME");
+    broken.env("XDG_CONFIG_HOME", "/dev/null");
+    let cases = [
         (without, "servers answered"),
         (broken, "/dev/null/queryport/favourites: "),
-    ] {
-        let (code, _, err) = judge(&run, &output);
+    ];
+    kit::at_once(cases, |(mut command, words)| {
+        let (code, _, err) = judge(&run, &process::output(&mut command));
         assert!(code == Some(0) && err.contains(words), "{err}");
-    }
+    });
 }
 
 /// Reads what a program shows on a terminal until these words are there.

@@ -11,9 +11,9 @@ use tokio::net::UdpSocket;
 
 use crate::clock::run_in_steps;
 
-const TIMEOUT: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_millis(800);
 /// The time of the reply to the first request: after its end, before the next one may be sent.
-const LATE: Duration = Duration::from_secs(3);
+const LATE: Duration = Duration::from_millis(1200);
 
 /// A client with a local port of its own.
 fn client() -> Client {
