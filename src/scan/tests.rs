@@ -427,12 +427,8 @@ fn a_scan_takes_one_timeout_for_any_number_of_silent_servers() {
     for (dead_percent, first) in [
         (0, false),
         (10, false),
-        (50, false),
-        (50, true),
         (90, false),
         (90, true),
-        (99, false),
-        (99, true),
         (100, true),
     ] {
         let scanner = scanner_with(targets(10_000), options().with_per_host(None));
@@ -585,7 +581,7 @@ fn memory_follows_the_window_and_not_the_datagrams() {
 #[test]
 fn many_silent_targets_in_the_documented_order() {
     let mut scanner = scanner_with(
-        targets(200_000),
+        targets(20_000),
         options().with_per_host(None).with_window(8192),
     );
     let mut now = Instant::now();
@@ -607,7 +603,7 @@ fn many_silent_targets_in_the_documented_order() {
             .max(now);
         scanner.handle_timeout(now);
     }
-    assert_eq!(results, 200_000);
+    assert_eq!(results, 20_000);
 }
 
 #[test]

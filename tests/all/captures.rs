@@ -169,7 +169,7 @@ fn a_cut_datagram_is_never_taken_for_a_whole_one() {
         }
         let status = whole.to_status();
         for (place, packet) in case.packets.iter().enumerate() {
-            for cut in twist::some_cuts(packet, 100 / case.packets.len()) {
+            for cut in twist::some_cuts(packet, 50 / case.packets.len()) {
                 let Some(answer) = read(protocol, &with(case, place, cut.to_vec())) else {
                     continue;
                 };
@@ -188,7 +188,7 @@ fn a_cut_datagram_is_never_taken_for_a_whole_one() {
         }
     });
     println!("{incomplete} incomplete, {complete} complete");
-    assert!(incomplete > 2_000, "{incomplete}");
+    assert!(incomplete > 1_000, "{incomplete}");
 }
 
 /// Holds for a cut reply: one completeness, and no more players than the whole.
@@ -213,7 +213,7 @@ fn a_flipped_byte_adds_no_players_without_bound() {
                 Protocol::Ut2004 => players + packet.len() / 17,
                 _ => players,
             };
-            let step = 1 + case.packets.len() * packet.len() / 4;
+            let step = 1 + case.packets.len() * packet.len() / 2;
             for flipped in twist::flips(packet).step_by(step) {
                 let Some(answer) = read(protocol, &with(case, place, flipped)) else {
                     continue;
@@ -225,5 +225,5 @@ fn a_flipped_byte_adds_no_players_without_bound() {
             }
         }
     });
-    assert!(tried > 1_000, "{tried}");
+    assert!(tried > 500, "{tried}");
 }

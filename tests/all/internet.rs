@@ -76,7 +76,7 @@ fn scan(seed: u64) -> Found {
 #[test]
 fn nearly_all_living_servers_are_answered_right() {
     let (mut answerable, mut right, mut wrong) = (0, 0, 0);
-    for seed in 1..=4 {
+    for seed in 1..=2 {
         let found = scan(seed);
         found.print(&format!("seed {seed}"));
         answerable += found.answerable;

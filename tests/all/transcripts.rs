@@ -293,7 +293,7 @@ fn packets_without_a_whole_udp_datagram_are_skipped() {
         capture::read(&file[..file.len() - 1]).map(|read| read.len()),
         Ok(1)
     );
-    for length in 0..file.len() {
+    for length in (0..file.len()).step_by(5) {
         let _ = capture::read(&file[..length]);
     }
     let file = pcapng(&[(0, whole.clone()), (3, whole)], &[1]);

@@ -20,13 +20,13 @@ const STACK: usize = 256 << 10;
 /// Replays a corpus whose inputs are one datagram each, or one script of datagrams: short ones cut
 /// at every byte, long ones in steps.
 fn replay(target: &'static str, body: fn(&[u8])) {
-    replay_cut(target, 40, body);
+    replay_cut(target, 20, body);
 }
 
 /// Replays a corpus of inputs cut at few lengths: inputs that `arbitrary` reads, of which not every
 /// byte belongs to a datagram, and inputs that take long.
 fn replay_at_few_lengths(target: &'static str, body: fn(&[u8])) {
-    replay_cut(target, 8, body);
+    replay_cut(target, 6, body);
 }
 
 fn replay_cut(target: &'static str, cuts: usize, body: fn(&[u8])) {

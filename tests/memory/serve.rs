@@ -101,7 +101,7 @@ fn floods_of_forged_requests_allocate_nothing() {
     ];
     let mut out = Vec::with_capacity(64 << 10);
     let mut flood = |responder: &mut Responder, start: Instant, addresses: u32| {
-        for n in 0..50_000_u32 {
+        for n in 0..20_000_u32 {
             let now = start + Duration::from_micros(400) * n;
             let [.., a, b] = n.wrapping_mul(40_503).to_be_bytes();
             let from = SocketAddr::from(if addresses == 1 {
@@ -133,10 +133,10 @@ fn floods_of_forged_requests_allocate_nothing() {
     }
     let stats = responder.stats();
     assert!(
-        stats.limited_by_source > 25_000 && stats.limited_by_total > 15_000,
+        stats.limited_by_source > 10_000 && stats.limited_by_total > 6_000,
         "{stats:?}"
     );
-    assert!(stats.answered > 5_000, "{stats:?}");
+    assert!(stats.answered > 2_000, "{stats:?}");
 }
 
 /// A new status for each two requests of forged addresses.
@@ -151,7 +151,7 @@ fn statuses_that_change_during_a_flood_keep_bounded_memory() {
     let mut responder = new_responder();
     let mut out = Vec::with_capacity(64 << 10);
     let counted = measure(|| {
-        for n in 0..5_000_u32 {
+        for n in 0..2_000_u32 {
             let now = start + Duration::from_millis(10) * n;
             responder.set_status(status());
             for request in [
@@ -167,7 +167,7 @@ fn statuses_that_change_during_a_flood_keep_bounded_memory() {
         }
     });
     assert!(
-        responder.stats().answered > 5_000,
+        responder.stats().answered > 2_000,
         "{:?}",
         responder.stats()
     );

@@ -634,9 +634,9 @@ async fn wrong_keys_and_cut_lists_are_reported_and_other_lists_are_complete() {
 }
 
 #[tokio::test]
-async fn a_list_of_one_victim_a_hundred_thousand_times_is_cut_to_256_addresses() {
+async fn a_list_of_one_victim_ten_thousand_times_is_cut_to_256_addresses() {
     let victim = [203, 0, 113, 7];
-    let list = cod4x_list((0..100_000_u32).map(|number| (victim, (number % 65_535 + 1) as u16)));
+    let list = cod4x_list((1..=10_000).map(|port| (victim, port)));
     let others = cod4x_list((1..=3).map(|host| ([192, 0, 2, host], 28960)));
     let masters =
         [cod4x(list).await, cod4x(others).await].map(|address| master(MasterForm::Cod4x, address));
@@ -648,7 +648,6 @@ async fn a_list_of_one_victim_a_hundred_thousand_times_is_cut_to_256_addresses()
     let reports = servers.masters();
     assert_eq!(
         (reports[0].servers, reports[0].left_out, reports[1].left_out),
-        (65_535, 65_535 - 256, 0),
-        "fewer if this machine is too slow for the deadline of a list"
+        (10_000, 10_000 - 256, 0)
     );
 }

@@ -145,8 +145,6 @@ fn owned(answer: &Answer) -> Pairs {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
-
     /// In every dialect, with any cuts, order and copies, every pair comes back in order.
     #[test]
     fn encoded_values_are_read_back(

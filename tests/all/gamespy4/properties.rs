@@ -101,8 +101,6 @@ fn limits_hold_and_are_named_in_the_error() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     #[test]
     fn requests_are_written_and_read_unchanged(
         id: [u8; 4],

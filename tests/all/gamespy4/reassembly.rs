@@ -8,7 +8,7 @@ use crate::common::link::Random;
 use crate::gamespy4::decode;
 use crate::gamespy4::sender::{Columns, Content, MAX_DATAGRAM, send};
 
-const REPLIES: u64 = 4_000;
+const REPLIES: u64 = 1_000;
 
 fn below(random: &mut Random, bound: usize) -> usize {
     random.below(bound as u64) as usize
@@ -74,9 +74,9 @@ fn content(random: &mut Random) -> Content {
     });
     let pairs = pairs.collect();
     let empties = below(random, 51);
-    // One status in two hundred nearly fills the sender's eight datagrams, or exceeds them.
-    let (fields, rows) = match below(random, 200) {
-        0 => (8, 100 + below(random, 60)),
+    // One status in thirty nearly fills the sender's eight datagrams, or exceeds them.
+    let (fields, rows) = match below(random, 30) {
+        0 => (8, 100 + below(random, 100)),
         _ => (below(random, 9), below(random, 66)),
     };
     let players = columns(random, "_", fields, rows, empties);
@@ -149,14 +149,14 @@ fn replies_that_the_engine_cuts_are_joined() {
          more than the sender sends: {cut_off}"
     );
     assert!(
-        datagrams_of[1..].iter().all(|&count| count > 0) && with_server_cut > 50 && cut_off > 0
+        datagrams_of[1..].iter().all(|&count| count > 0) && with_server_cut > 15 && cut_off > 0
     );
 }
 
 /// A lost datagram is noticed, whichever it is, and nothing is invented for it.
 #[test]
 fn a_lost_datagram_is_noticed_and_nothing_is_invented() {
-    for seed in 0..1000 {
+    for seed in 0..400 {
         let sent = content(&mut Random(seed));
         let datagrams = send(&sent);
         for lost in 0..datagrams.len() {

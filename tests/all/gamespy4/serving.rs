@@ -876,8 +876,6 @@ fn a_token_is_never_zero() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     /// Any lists of keys: one datagram of the usual length, and no panic.
     #[test]
     fn any_lists_of_keys_bring_at_most_a_datagram(

@@ -164,11 +164,8 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
         ),
         (2, 1, false)
     );
-    let endless: Vec<u8> = reply(&[])
-        .into_iter()
-        .take(22)
-        .chain(v4([192, 0, 2, 1], 1).into_iter().cycle().take(5 << 20))
-        .collect();
+    let server = v4([192, 0, 2, 1], 1);
+    let endless = [&reply(&[])[..22], &server.repeat((4 << 20) / server.len())].concat();
     assert_eq!(
         read(&endless, 65_536, Limits::default()),
         Err(ListError::TooLong)

@@ -144,7 +144,7 @@ fn servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_is_not_settled()
     let (mut settled, mut unsettled) = (0, 0);
     for seed in 0..2 {
         let now = Instant::now();
-        let (mut master, all) = master(now, 5_000);
+        let (mut master, all) = master(now, 2_000);
         for passes in [2, 8] {
             let start = now + Duration::from_secs(60 * u64::from(passes));
             let (result, arrived) = fetch((&mut master, start), passes, (Conditions::bad(), seed));
@@ -197,8 +197,8 @@ fn a_flood_of_forged_heartbeats_costs_no_memory() {
     let counted = measure(|| {
         let mut out = Vec::with_capacity(2048);
         let mut stolen: Vec<(SocketAddr, Vec<u8>)> = Vec::with_capacity(64);
-        for n in 0..10_000_u64 {
-            let now = start + Duration::from_millis(n);
+        for n in 0..4_000_u64 {
+            let now = start + Duration::from_micros(2_500) * n as u32;
             let bits = u32::try_from(random.next() >> 32).unwrap() | 0x0100_0000;
             let from = SocketAddr::from((Ipv4Addr::from_bits(bits & 0x7EFF_FFFF), 27_960));
             master.handle_datagram(now, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
@@ -214,7 +214,7 @@ fn a_flood_of_forged_heartbeats_costs_no_memory() {
                 );
                 asked += 1;
                 // The attacker sees a few challenges, and answers from elsewhere, or too late.
-                if stolen.len() < 64 && n % 50 == 0 {
+                if stolen.len() < 64 && n % 20 == 0 {
                     stolen.push((transmit.to, out[12..].to_vec()));
                 }
                 out.clear();
@@ -239,7 +239,7 @@ fn a_flood_of_forged_heartbeats_costs_no_memory() {
     });
     assert_eq!(master.servers().count(), 0);
     assert_eq!(master.stats().listed, 0);
-    assert!(asked > 7_500 && master.stats().unproved > 10_000);
+    assert!(asked > 3_000 && master.stats().unproved > 4_000);
     let held = u64::try_from(bound).unwrap();
     println!(
         "bound {bound} bytes, at most {} held at a time during the flood",
@@ -293,7 +293,7 @@ fn lists_stay_within_the_budget() {
     let (mut master, _) = master(start, 5_000);
     let mut sent = 0_usize;
     let mut lists = 0_u32;
-    for ms in 0..2000_u32 {
+    for ms in 0..500_u32 {
         let now = start + Duration::from_millis(ms.into());
         for n in 0..20_u32 {
             let victim = SocketAddr::from((Ipv4Addr::from_bits(0x0D00_0000 + ms * 20 + n), 9));
@@ -307,10 +307,10 @@ fn lists_stay_within_the_budget() {
         }
     }
     println!(
-        "{sent} bytes and {lists} ends of lists in two seconds, {:?}",
+        "{sent} bytes and {lists} ends of lists in half a second, {:?}",
         master.stats()
     );
-    assert!(sent <= 2 * 4 * 1024 * 1024 + 128 * 1024);
+    assert!(sent <= 2 * 1024 * 1024 + 128 * 1024);
     assert!(lists > 10, "and those who are served are served to the end");
 }
 
@@ -320,7 +320,7 @@ fn a_list_without_a_match_costs_the_servers_visited() {
     let start = Instant::now();
     let (mut master, _) = master(start, 5_000);
     let mut lists = 0_u32;
-    for ms in 0..2000_u32 {
+    for ms in 0..500_u32 {
         let now = start + Duration::from_millis(ms.into());
         for n in 0..20_u32 {
             let victim = SocketAddr::from((Ipv4Addr::from_bits(0x0D00_0000 + ms * 20 + n), 9));
@@ -340,9 +340,9 @@ fn a_list_without_a_match_costs_the_servers_visited() {
             out.clear();
         }
     }
-    // 4 MiB a second and a burst of 64 KiB, at seven bytes a server.
+    // In half a second 2 MiB, and a burst of 64 KiB, at seven bytes a server.
     assert!(
-        (120..=244).contains(&lists),
+        (30..=62).contains(&lists),
         "{lists} lists, {:?}",
         master.stats()
     );

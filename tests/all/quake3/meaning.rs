@@ -657,8 +657,12 @@ fn a_status_without_all_players_does_not_read_as_complete() {
         answers += 1;
     };
     for challenge in [None, Some(&b"x"[..])] {
-        (0..500).for_each(|most| check(30, most, challenge));
-        (0..1030).for_each(|length| check(length, 1396, challenge));
+        (0..500)
+            .step_by(3)
+            .for_each(|most| check(30, most, challenge));
+        (0..1030)
+            .step_by(7)
+            .for_each(|length| check(length, 1396, challenge));
     }
     assert!(answers > 1000, "{answers}");
 }

@@ -9,7 +9,7 @@ use queryport::session::Machine;
 use queryport::{Format, Player, Protocol, Secret, ServerStatus, Service};
 
 /// Forged requests a second.
-const RATE: u32 = 10_000;
+const RATE: u32 = 5_000;
 
 /// The length of each flood, the first second included, which may be the worst.
 const SECONDS: u32 = 2;
@@ -56,6 +56,14 @@ fn subjects() -> [Subject; 5] {
         ),
         ("UT2004", Protocol::Ut2004.into(), b"\x79\0\0\0\x03"),
     ]
+}
+
+/// A target with a reply of one datagram, and one with replies of several. Both are charged for as in
+/// the other protocols, which [`one_victim_gets_less_than_was_sent`] shows.
+fn two_subjects() -> impl Iterator<Item = Subject> {
+    subjects()
+        .into_iter()
+        .filter(|subject| ["Quake 3", "UT2004"].contains(&subject.0))
 }
 
 /// The result of a flood.
@@ -211,7 +219,7 @@ fn many_forged_addresses_stay_below_the_total() {
 
 #[test]
 fn addresses_of_one_network_share_its_bound() {
-    for subject in subjects() {
+    for subject in two_subjects() {
         let name = subject.0;
         let flood = flood(subject, 128, |n| {
             SocketAddr::from(([203, 0, 113, (n % 128) as u8], 27960))
@@ -230,7 +238,7 @@ fn addresses_of_one_network_share_its_bound() {
 #[test]
 fn forged_regulars_take_nothing_from_older_clients() {
     let total = u64::from(GuardOptions::default().total_bytes_per_second);
-    for subject in subjects() {
+    for subject in two_subjects() {
         let name = subject.0;
         let flood = flood(subject, 2048, |n| {
             SocketAddr::from(([10, 7 + (n % 8) as u8, (n / 8 % 256) as u8, 9], 27960))
@@ -254,7 +262,7 @@ fn bound_of_a_source() -> u64 {
 fn no_attacker_makes_a_responder_send_a_victim_more_than_its_bound() {
     let victim = SocketAddr::from(([203, 0, 113, 9], 27960));
     let scattered = |n: u32| u128::from(n.wrapping_mul(2_654_435_761));
-    for subject in subjects() {
+    for subject in two_subjects() {
         let name = subject.0;
         // New sources after each few requests, so that a table forgets the victim.
         let evicting = flood(subject.clone(), 0, |n| match n % 43 {
@@ -298,7 +306,7 @@ fn no_attacker_makes_a_responder_send_a_victim_more_than_its_bound() {
 fn requests_that_always_differ_get_few_replies() {
     let start = Instant::now();
     let mut responder = Responder::new(Format::GameSpy2, status(), Secret::new([5; 16]), start);
-    let seconds = 20;
+    let seconds = 10;
     for n in 0..seconds * RATE {
         let now = start + Duration::from_secs(1) * n / RATE;
         let [_, _, a, b] = n.wrapping_mul(40_503).to_be_bytes();

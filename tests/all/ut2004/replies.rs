@@ -931,7 +931,7 @@ fn entries(datagram: &[u8]) -> Vec<(i32, i32, Vec<u8>)> {
 #[test]
 fn complete_answers_are_of_one_moment() {
     let (mut complete, mut wrong) = (0, 0);
-    for seed in 0..3000 {
+    for seed in 0..1000 {
         let mut random = Random(seed);
         let moments = moments(&mut random);
         let loss = [0.0, 0.01, 0.05][random.below(3) as usize];
@@ -977,7 +977,7 @@ fn complete_answers_are_of_one_moment() {
     }
     println!("{complete} complete, {wrong} of them as the server never was");
     assert!(
-        complete > 2000 && wrong < complete / 100,
+        complete > 660 && wrong < complete / 100,
         "{complete} complete, {wrong} of them wrong"
     );
 }
