@@ -44,6 +44,10 @@ impl GameKey {
         Ok(Self(key.to_vec()))
     }
 
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// The answer to a challenge: base64 without padding, four characters per three bytes or fewer.
     ///
     /// # Errors

@@ -468,7 +468,8 @@ impl Game {
     }
 
     fn gamespy2_request(&self) -> Option<ListRequest> {
-        Some(GameSpy2List::new(self.gamename?, self.key?).into())
+        let key = GameKey::new(self.key?).ok()?;
+        Some(GameSpy2List::new(self.gamename?, key).into())
     }
 
     /// This request for each number of the game's protocol.

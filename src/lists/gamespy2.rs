@@ -14,6 +14,7 @@ use super::cipher::{Cipher, Key, mix};
 use super::server_list::{Collector, ListEnd, ListedServer};
 use super::session::{Dialogue, Next, words};
 use crate::error::{EncodeError, ListError};
+use crate::game_key::GameKey;
 use crate::grammar::Parsed;
 use crate::limits::MAX_LIST_BYTES;
 use crate::model::Rules;
@@ -39,7 +40,7 @@ const HAS_PAIRS: u8 = 0x80;
 /// The maximum length of the condition and of the list of fields, in bytes, as in the SDK
 /// (`sb_internal.h`).
 const MAX_FILTER: usize = 256;
-/// The maximum length of a name or key, in bytes.
+/// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 64;
 /// Options: send the fields of all servers; a maximum follows.
 const FIELDS_FOR_ALL: u32 = 1;
@@ -48,20 +49,22 @@ const LIMIT_RESULT_COUNT: u32 = 128;
 /// A request for the servers of a game, and for fields of each.
 ///
 /// ```
+/// use queryport::GameKey;
 /// use queryport::lists::GameSpy2List;
 ///
-/// let mut request = GameSpy2List::new("swat4", "tG3j8c");
+/// let mut request = GameSpy2List::new("swat4", GameKey::new("tG3j8c")?);
 /// request.fields = vec!["hostname".to_owned(), "numplayers".to_owned()];
+/// # Ok::<(), queryport::EncodeError>(())
 /// ```
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct GameSpy2List {
     /// The game whose servers to list.
     pub game: String,
     /// The game whose [`Self::key`] is used. Default: the listed game.
     pub login: String,
-    /// The key of [`Self::login`], in practice six letters and digits.
-    pub key: Vec<u8>,
+    /// The key of [`Self::login`].
+    pub key: GameKey,
     /// The version of the game; default 0.
     pub version: u32,
     /// A condition that listed servers must meet, in the SQL-like language of the list server; at
@@ -77,15 +80,15 @@ pub struct GameSpy2List {
 
 impl GameSpy2List {
     /// Requests the list of a game's servers with the game's key.
-    pub fn new(game: impl Into<String>, key: impl Into<Vec<u8>>) -> Self {
-        let (game, key, fields) = (game.into(), key.into(), vec!["hostname".to_owned()]);
+    pub fn new(game: impl Into<String>, key: GameKey) -> Self {
+        let game = game.into();
         Self {
             login: game.clone(),
             game,
             key,
             version: 0,
             filter: String::new(),
-            fields,
+            fields: vec!["hostname".to_owned()],
             maximum: None,
         }
     }
@@ -108,17 +111,11 @@ impl GameSpy2List {
         let Self {
             game,
             login,
-            key,
             filter,
             ..
         } = self;
-        let named = [
-            ("game", game.as_bytes()),
-            ("login", login.as_bytes()),
-            ("key", &key[..]),
-        ];
-        for (field, text) in named {
-            EncodeError::check(field, text, 1..=MAX_NAME, |byte| byte == 0)?;
+        for (field, name) in [("game", game), ("login", login)] {
+            EncodeError::check(field, name.as_bytes(), 1..=MAX_NAME, |byte| byte == 0)?;
         }
         EncodeError::check("filter", filter.as_bytes(), 0..=MAX_FILTER, |byte| {
             byte == 0
@@ -154,29 +151,6 @@ impl GameSpy2List {
             *place = length.to_be_bytes();
         }
         Ok(out)
-    }
-}
-
-/// Hides the key.
-impl std::fmt::Debug for GameSpy2List {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            game,
-            login,
-            version,
-            filter,
-            fields,
-            maximum,
-            key: _,
-        } = self;
-        let mut f = f.debug_struct("GameSpy2List");
-        f.field("game", game)
-            .field("login", login)
-            .field("version", version)
-            .field("filter", filter);
-        f.field("fields", fields)
-            .field("maximum", maximum)
-            .finish_non_exhaustive()
     }
 }
 
@@ -285,7 +259,11 @@ impl GameSpy2Dialogue {
         let (rest, (random, server_challenge)) = blocks(input)?;
         servers.list.backend_flags = random.first_chunk().copied().map(u16::from_be_bytes);
         self.expected = Part::Head;
-        let cipher = Cipher::new(mix(self.challenge, &self.request.key, server_challenge));
+        let cipher = Cipher::new(mix(
+            self.challenge,
+            self.request.key.bytes(),
+            server_challenge,
+        ));
         Ok((rest, Next::Decipher(Box::new(cipher))))
     }
 
@@ -459,7 +437,7 @@ mod tests {
         95cd95bb6814d472a0d2dbc9a15c8c0b9cd60f806b854813a92bfdd71067beaed80faf439e674ebfa665207afa3c574fd2dfb8";
 
     fn session() -> ListSession {
-        let request = GameSpy2List::new("swat4", "tG3j8c");
+        let request = GameSpy2List::new("swat4", GameKey::new("tG3j8c").unwrap());
         ListSession::start(
             Box::new(request.dialogue(*b"ABCDEFGH")),
             Timing::default(),

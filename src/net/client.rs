@@ -285,13 +285,12 @@ impl Client {
     /// A list over TCP may take as long as [`Self::with_deadline`] allows.
     ///
     /// ```no_run
-    /// use queryport::Client;
     /// use queryport::lists::GameSpy2List;
+    /// use queryport::{Client, GameKey};
     ///
     /// # async fn example() -> Result<(), queryport::Error> {
-    /// let list = Client::new()?
-    ///     .list("master.example.org", GameSpy2List::new("swat4", "tG3j8c"))
-    ///     .await?;
+    /// let request = GameSpy2List::new("swat4", GameKey::new("tG3j8c")?);
+    /// let list = Client::new()?.list("master.example.org", request).await?;
     /// println!("{} servers, {}", list.servers.len(), list.completeness);
     /// # Ok(())
     /// # }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use queryport::lists::GameSpy2List;
 use queryport::quake3::master;
 use queryport::serve::GuardOptions;
-use queryport::{Client, Format, Protocol, ServerStatus, Service, Timing, ut2004};
+use queryport::{Client, Format, GameKey, Protocol, ServerStatus, Service, Timing, ut2004};
 
 use crate::clock::run_in_steps;
 use crate::common::requester;
@@ -47,7 +47,7 @@ async fn the_default_deadline_of_a_query_and_of_a_list_is_ten_seconds() {
     let hasty = client().with_deadline(Duration::ZERO);
     assert!((10..1000).contains(&took(hasty).await));
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let list = GameSpy2List::new("swat4", "tG3j8c");
+    let list = GameSpy2List::new("swat4", GameKey::new("tG3j8c").unwrap());
     let started = tokio::time::Instant::now();
     let mut servers = client().servers_at(silent.local_addr().unwrap(), list);
     assert!(servers.next().await.is_none());

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use queryport::lists::GameSpy2List;
-use queryport::{Client, Timing};
+use queryport::{Client, GameKey, Timing};
 
 use crate::common::list_servers::gamespy4::Plain;
 use crate::common::list_servers::tcp;
@@ -33,7 +33,10 @@ async fn entries_are_of_servers_in_scope() {
         .end();
     let master = tcp::gamespy4(b"tG3j8c", plain).await;
     let list = client()
-        .list(master, GameSpy2List::new("swat4", "tG3j8c"))
+        .list(
+            master,
+            GameSpy2List::new("swat4", GameKey::new("tG3j8c").unwrap()),
+        )
         .await
         .unwrap();
     assert_eq!((list.servers.len(), list.out_of_scope), (1, 2));
@@ -46,7 +49,7 @@ async fn entries_are_of_servers_in_scope() {
 async fn a_list_that_is_cut_by_time_is_incomplete() {
     let cut = plain().len() - 5;
     let master = tcp::gamespy4(b"tG3j8c", plain()[..cut].to_vec()).await;
-    let request = GameSpy2List::new("swat4", "tG3j8c");
+    let request = GameSpy2List::new("swat4", GameKey::new("tG3j8c").unwrap());
     let mut servers = client()
         .servers_at(master, request)
         .with_timeout(Duration::from_millis(300));

@@ -105,7 +105,7 @@ impl Failure {
         if self.end == Answered {
             GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap()).into()
         } else {
-            GameSpy2List::new("swat4", "tG3j8c").into()
+            GameSpy2List::new("swat4", GameKey::new("tG3j8c").unwrap()).into()
         }
     }
 

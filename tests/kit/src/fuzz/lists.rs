@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use queryport::lists::{Cod4xList, GameSpy2List, ListRequest, ListSession, Ut2004List};
-use queryport::{ListError, ServerList, Timing};
+use queryport::{GameKey, ListError, ServerList, Timing};
 
 fn session_of(request: impl Into<ListRequest>) -> ListSession {
     request
@@ -48,7 +48,7 @@ pub fn gamespy4(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else {
         return;
     };
-    let session = || session_of(GameSpy2List::new("swat4", "tG3j8c"));
+    let session = || session_of(GameSpy2List::new("swat4", GameKey::new("tG3j8c").unwrap()));
     let list = run(session(), stream, usize::from(choice) + 1);
     assert_eq!(
         list,
