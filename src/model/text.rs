@@ -153,7 +153,7 @@ impl Text {
     }
 
     /// See [`TextRef::lines`].
-    pub fn lines(&self) -> impl Iterator<Item = Cow<'_, str>> {
+    pub fn lines(&self) -> impl Iterator<Item = TextRef<'_>> {
         self.as_ref().lines()
     }
 
@@ -379,7 +379,7 @@ impl<'a> TextRef<'a> {
         self.raw.is_empty()
     }
 
-    /// The plain text of each line, without its line feed: of the output of a command, for example.
+    /// The lines, without their ends: of the output of a command, for example.
     ///
     /// ```
     /// use queryport::Text;
@@ -389,13 +389,14 @@ impl<'a> TextRef<'a> {
     /// assert_eq!(lines, ["map: q3dm17", "num score name"]);
     /// assert_eq!(output.plain(), "map: q3dm17 num score name");
     /// ```
-    pub fn lines(self) -> impl Iterator<Item = Cow<'a, str>> {
+    pub fn lines(self) -> impl Iterator<Item = Self> {
         let is_wide = self.is_wide();
-        let text = self.raw.strip_suffix(b"\n").unwrap_or(self.raw);
-        let lines = text.split(move |byte| *byte == b'\n' && !is_wide);
+        let lines = self
+            .raw
+            .split_inclusive(move |byte| *byte == b'\n' && !is_wide);
         lines.map(move |line| {
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            TextRef::new(line, self.style).plain()
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            Self::new(line.strip_suffix(b"\r").unwrap_or(line), self.style)
         })
     }
 

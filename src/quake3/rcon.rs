@@ -444,11 +444,7 @@ pub struct RconAnswer {
 impl RconAnswer {
     /// The lines of [`Self::text`], without line ends.
     pub fn lines(&self) -> impl Iterator<Item = TextRef<'_>> {
-        let lines = self.text.raw().split_inclusive(|&byte| byte == b'\n');
-        lines.map(|line| {
-            let line = line.strip_suffix(b"\n").unwrap_or(line);
-            TextRef::new(line.strip_suffix(b"\r").unwrap_or(line), self.text.style())
-        })
+        self.text.lines()
     }
 }
 
@@ -558,13 +554,11 @@ const NO_PASSWORD: [&str; 4] = [
 /// the request before it (Warsow/qfusion, source/server/sv_main.cpp).
 fn last_line(text: &[u8]) -> String {
     let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
-    let lines = text.split(|&byte| byte == b'\n').map(|line| {
-        let plain = TextRef::new(line, style).plain();
-        plain.trim().to_lowercase()
-    });
+    let lines = TextRef::new(text, style).lines();
+    let lines = lines.map(|line| line.plain().trim().to_lowercase());
     lines
-        .rev()
-        .find(|line| !line.is_empty())
+        .filter(|line| !line.is_empty())
+        .last()
         .unwrap_or_default()
 }
 

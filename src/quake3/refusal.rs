@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::engines;
 use super::wire::reply::Reply;
-use crate::model::{Text, TextRef};
+use crate::model::Text;
 
 /// A server's refusal of `getchallenge` or `connect`.
 ///
@@ -64,12 +64,8 @@ struct Words<'a>(&'a Text);
 
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.0.raw().split(|&byte| byte == b'\n');
-        let plain = lines.map(|line| TextRef::new(line, self.0.style()).plain());
-        let words: Vec<String> = plain
-            .map(|line| line.trim().to_owned())
-            .filter(|line| !line.is_empty())
-            .collect();
+        let lines = self.0.lines().map(|line| line.plain().trim().to_owned());
+        let words: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
         match &words[..] {
             [] => f.write_str("no reason given"),
             words => f.write_str(&words.join(" ")),
