@@ -38,9 +38,6 @@ struct Arguments {
     /// Query the server this many times with each kind of query, print the durations, and stop.
     #[arg(long)]
     time: Option<u32>,
-    /// Begin with the date, the processor and the commit, as benches/README.md has them.
-    #[arg(long)]
-    markdown: bool,
     /// Have 32 players and 35 rules, instead of 10 and 20.
     #[arg(long)]
     full: bool,
@@ -62,9 +59,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (players, mutators) = if arguments.full { (32, 20) } else { (10, 5) };
     let held = Match::plain("A server".to_owned(), players, mutators);
     let serving = tokio::spawn(answer(socket, delay, held));
-    if arguments.markdown {
-        println!("{}", kit::machine::heading());
-    }
     match arguments.time {
         Some(times) => measure(address, times).await?,
         None => {
