@@ -74,10 +74,10 @@ impl Engine {
 
 /// Every key with a meaning in some engine, and the marks.
 const KEYS: KeySet = {
-    let mut keys = UNKNOWN.row.add_keys(KeySet::EMPTY);
+    let mut keys = UNKNOWN.row.keys();
     let mut rest = ENGINES;
     while let [engine, others @ ..] = rest {
-        keys = engine.row.add_keys(keys);
+        keys = keys.and(engine.row.keys());
         rest = others;
     }
     keys.with(Key::new("gamevariant"))
@@ -170,7 +170,7 @@ const USUAL_ENGINE: Engine = Engine {
         signatures: &[],
         style: Style::new(Charset::Utf8OrWindows1252, Colours::None),
         own: entries(&[]),
-        usual: USUAL,
+        usual: entries(USUAL),
         base: &[],
     },
     own_keys: &[],

@@ -120,7 +120,7 @@ const USUAL: &[Entry] = &[
 pub(super) static UNKNOWN: Engine = Engine {
     row: Row {
         name: "other engines",
-        usual: &[
+        usual: entries(&[
             key("hostname", Field::Name),
             key("gamename", Field::Game),
             key("gamever", Field::Version),
@@ -145,7 +145,7 @@ pub(super) static UNKNOWN: Engine = Engine {
             key("timelimit", Field::TimeLimit).with(Form::OnlyZero),
             key("scorelimit", Field::ScoreLimit),
             key("fraglimit", Field::ScoreLimit),
-        ],
+        ]),
         ..STANDARD.row
     },
     ..STANDARD
@@ -158,7 +158,7 @@ const STANDARD: Engine = Engine {
         signatures: &[],
         style: Style::new(Charset::Utf8OrWindows1252, Colours::None),
         own: entries(&[]),
-        usual: USUAL,
+        usual: entries(USUAL),
         base: &[],
     },
     layouts: &[],
@@ -211,7 +211,7 @@ static UNREAL_TOURNAMENT_3: Engine = Engine {
             key("p1073741828", MUTATOR_NAMES).with(Form::OrEmpty),
             key("p1073741829", MUTATOR_CLASSES).with(Form::OrEmpty),
         ]),
-        usual: &[],
+        usual: entries(&[]),
         ..STANDARD.row
     },
     first_team: 0,
@@ -367,7 +367,7 @@ static MINECRAFT: Engine = Engine {
             key("maxplayers", Field::MaxPlayers),
             key("hostport", Field::GamePort),
         ]),
-        usual: &[],
+        usual: entries(&[]),
         ..STANDARD.row
     },
     layouts: &[Layout::MinecraftFull, Layout::MinecraftBasic],
@@ -444,7 +444,7 @@ static GAMESPY_2: Engine = LEGACY;
 const LEGACY: Engine = Engine {
     row: Row {
         name: "GameSpy v2",
-        usual: &[
+        usual: entries(&[
             key("hostname", Field::Name),
             key("gamename", Field::Game),
             key("gsgamename", Field::Game),
@@ -465,7 +465,7 @@ const LEGACY: Engine = Engine {
             key("fraglimit", Field::ScoreLimit),
             key("punkbuster", Field::AntiCheat),
             key("sv_punkbuster", Field::AntiCheat),
-        ],
+        ]),
         ..STANDARD.row
     },
     layouts: &[Layout::Legacy],

@@ -200,18 +200,21 @@ pub(crate) struct Key(u8);
 impl Key {
     /// The key with this name in lower case. A name that is not listed does not compile: call it
     /// in constants only.
-    #[allow(clippy::panic, reason = "evaluated by the compiler")]
+    #[allow(
+        clippy::indexing_slicing,
+        clippy::panic,
+        reason = "evaluated by the compiler"
+    )]
     pub(crate) const fn new(name: &str) -> Self {
-        let mut index = 0_u8;
-        let mut rest = NAMES;
-        while let [known, others @ ..] = rest {
-            if is_same(known.as_bytes(), name.as_bytes()) {
-                return Self(index);
+        let mut slot = slot_of(name.as_bytes());
+        loop {
+            let key = SLOTS[slot];
+            assert!(key.0 != EMPTY.0, "NAMES lacks this key");
+            if is_same(NAMES[key.0 as usize].as_bytes(), name.as_bytes()) {
+                return key;
             }
-            index = index.wrapping_add(1);
-            rest = others;
+            slot = next_slot(slot);
         }
-        panic!("NAMES lacks this key");
     }
 
     /// The name, in lower case.
@@ -261,6 +264,17 @@ impl KeySet {
             _ => third |= key.bit(),
         }
         Self([first, second, third])
+    }
+
+    /// The keys of both sets.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        let Self([first, second, third]) = self;
+        let Self([other_first, other_second, other_third]) = other;
+        Self([
+            first | other_first,
+            second | other_second,
+            third | other_third,
+        ])
     }
 
     pub(crate) const fn has(self, key: Key) -> bool {

@@ -20,7 +20,7 @@ pub(crate) struct Row {
     pub(crate) own: Entries,
     /// The keys that most engines of the family have. They come after the row's own keys; those
     /// that are among them count with the meaning there.
-    pub(crate) usual: &'static [Entry],
+    pub(crate) usual: Entries,
     /// Names of the game itself. As the name of a modification, they mean that there is none.
     pub(crate) base: &'static [&'static str],
 }
@@ -44,6 +44,7 @@ impl Row {
         let own = self.own;
         let usual = self
             .usual
+            .list
             .iter()
             .filter(move |entry| !own.keys.has(entry.key));
         own.list.iter().chain(usual)
@@ -57,14 +58,14 @@ impl Row {
         // A reply has few of the keys, so their values are looked up first.
         let own = self.own;
         let with_value = |entry: &'static Entry| Some((entry, known.get(entry.key)?));
-        let usual = self.usual.iter().filter_map(with_value);
+        let usual = self.usual.list.iter().filter_map(with_value);
         let usual = usual.filter(move |(entry, _)| !own.keys.has(entry.key));
         own.list.iter().filter_map(with_value).chain(usual)
     }
 
-    /// These keys and those of the row.
-    pub(crate) const fn add_keys(&self, keys: KeySet) -> KeySet {
-        add_keys(add_keys(keys, self.own.list), self.usual)
+    /// The keys with a meaning.
+    pub(crate) const fn keys(&self) -> KeySet {
+        self.own.keys.and(self.usual.keys)
     }
 
     /// The meaning of a key.
@@ -88,18 +89,13 @@ pub(crate) struct Entries {
 
 /// Keys in their order of preference.
 pub(crate) const fn entries(list: &'static [Entry]) -> Entries {
-    Entries {
-        list,
-        keys: add_keys(KeySet::EMPTY, list),
-    }
-}
-
-const fn add_keys(mut keys: KeySet, mut list: &[Entry]) -> KeySet {
-    while let [entry, rest @ ..] = list {
+    let mut keys = KeySet::EMPTY;
+    let mut rest = list;
+    while let [entry, others @ ..] = rest {
         keys = keys.with(entry.key);
-        list = rest;
+        rest = others;
     }
-    keys
+    Entries { list, keys }
 }
 
 /// A key and its meaning: a field of the status, and the form of the value.

@@ -158,7 +158,7 @@ const UNKNOWN: Engine = Engine {
         signatures: &[],
         style: FString::narrow(b"").style(),
         own: entries(&[]),
-        usual: USUAL,
+        usual: entries(USUAL),
         base: &[],
     },
     versions: NO_VERSION,
