@@ -63,7 +63,7 @@ fn glyphs_of_darkplaces_are_letters() {
 fn plain_texts_have_a_space_for_line_feeds_and_tabs() {
     let text: Text = "count\tfile\nfunction\r\n".into();
     assert_eq!(text.to_string(), "count file function");
-    let lines: Vec<String> = text.lines().map(String::from).collect();
+    let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines, ["count file", "function"]);
     let style = Style::new(Charset::Utf8OrLatin1, Colours::SectionSign);
     let name = Text::new("Serviço\nde jogos".as_bytes(), style);
