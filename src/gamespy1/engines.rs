@@ -61,7 +61,9 @@ impl Engine {
         if let Some(engine) = by_name.find(|engine| engine.row.fits(known)) {
             return engine;
         }
-        let game = known.get(Key::new("gamename")).unwrap_or_default();
+        let game = known
+            .get(const { Key::new("gamename") })
+            .unwrap_or_default();
         let has_named_sides = has_named_sides && game.is_empty();
         let mut by_keys = ENGINES.iter().copied();
         let engine = by_keys.find(|engine| {

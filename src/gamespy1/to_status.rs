@@ -1,6 +1,6 @@
 //! Converts an answer to a status by the keys of its engine.
 
-use super::answer::rows::{Field, Row, RowFields, Rows};
+use super::answer::rows::{Row, RowFields, Rows};
 use super::answer::{Answer, Asked};
 use super::counts::PlayerCounts;
 use super::engines::{Engine, MUTATOR_KEYS, MUTATORS, PlayerTeam};
@@ -10,7 +10,7 @@ use crate::model::completeness::{Completeness, Part};
 use crate::model::{
     Charset, ExtrasBuilder, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus,
 };
-use crate::text::number;
+use crate::text::{MAX_WORD, lower_case, number};
 
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 
@@ -207,8 +207,6 @@ struct RowReader<'a> {
     no_team: Option<i32>,
     /// The score of a player whose row has none.
     absent_score: Option<i64>,
-    /// The fields of the current row that have not been taken.
-    left: Vec<Field<'a>>,
     /// The unknown fields of all rows that were read. Players and teams get theirs at the end.
     extras: ExtrasBuilder,
 }
@@ -242,7 +240,6 @@ impl<'a> RowReader<'a> {
             } else {
                 None
             },
-            left: Vec::new(),
             extras: ExtrasBuilder::new(keys.bytes, CHARSET, parts.field_count),
         }
     }
@@ -272,43 +269,76 @@ impl<'a> RowReader<'a> {
     }
 
     fn player(&mut self, row: &Row<'a>) -> Player {
-        let left = &mut self.left;
-        left.extend_from_slice(row.fields());
-        let bot = read_bot_mark(left);
-        let spectator = has_spectator_mark(left).then_some(true);
-        // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
-        let score = take(left, &["score", "frags", "frag", "kills"], number::whole);
-        let name = take(left, &["player", "playername"], Some);
-        let ping = take(left, &["ping"], number::ping);
-        let (engine, sides, no_team) = (self.engine, self.sides, self.no_team);
-        let team = take(left, &["team"], |value| match engine.player_team {
-            PlayerTeam::Number => number::number(value).filter(|number| Some(*number) != no_team),
-            PlayerTeam::SideName => side_number(&sides, value).or_else(|| number::number(value)),
-        });
-        let extra = self.reserve_extra();
+        const MARK: &[u8] = BOT_MARK.as_bytes();
+        const MESH: &[u8] = MODEL.as_bytes();
+        let (mut name, mut score) = (Best::default(), Best::default());
+        let (mut ping, mut team) = (Best::default(), Best::default());
+        let (mut bot, mut spectator) = (None, None);
+        for (position, (field, value)) in row.fields().iter().enumerate() {
+            match lower_case(field, &mut [0; MAX_WORD]) {
+                b"player" => name.offer(0, position, Some(*value)),
+                b"playername" => name.offer(1, position, Some(*value)),
+                // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
+                b"score" => score.offer(0, position, number::whole(value)),
+                b"frags" => score.offer(1, position, number::whole(value)),
+                b"frag" => score.offer(2, position, number::whole(value)),
+                b"kills" => score.offer(3, position, number::whole(value)),
+                b"ping" => ping.offer(0, position, number::ping(value)),
+                b"team" => team.offer(0, position, self.player_team(value)),
+                // Of several marks, the last one counts.
+                MARK => bot = Some(value.eq_ignore_ascii_case(b"bot")),
+                MESH if *value == SPECTATOR => spectator = Some(true),
+                _ => {}
+            }
+        }
+        let taken = [name.position, score.position, ping.position, team.position];
+        let extra = self.reserve_extra(row, &taken);
         Player {
-            name: name.map(|name| self.keys.text(name)).unwrap_or_default(),
-            score: score.or(self.absent_score),
-            ping,
-            team,
+            name: name
+                .value
+                .map(|name| self.keys.text(name))
+                .unwrap_or_default(),
+            score: score.value.or(self.absent_score),
+            ping: ping.value,
+            team: team.value,
             bot,
             spectator,
             extra,
         }
     }
 
+    /// The team of a player: a number, or the name of a side.
+    fn player_team(&self, value: &[u8]) -> Option<i32> {
+        match self.engine.player_team {
+            PlayerTeam::Number => {
+                number::number(value).filter(|number| Some(*number) != self.no_team)
+            }
+            PlayerTeam::SideName => {
+                side_number(&self.sides, value).or_else(|| number::number(value))
+            }
+        }
+    }
+
     /// A row under `teamname_N`, `team_tN` or, in the answer to `\teams\`, `team_N`.
     fn team(&mut self, row: &Row<'a>) -> Team {
-        let left = &mut self.left;
-        left.extend_from_slice(row.fields());
-        let name = take(left, &["teamname", "team_t", "team"], Some);
-        let score = take(left, &["score_t", "score", "teamscore"], number::whole);
-        let extra = self.reserve_extra();
+        let (mut name, mut score) = (Best::default(), Best::default());
+        for (position, (field, value)) in row.fields().iter().enumerate() {
+            match lower_case(field, &mut [0; MAX_WORD]) {
+                b"teamname" => name.offer(0, position, Some(*value)),
+                b"team_t" => name.offer(1, position, Some(*value)),
+                b"team" => name.offer(2, position, Some(*value)),
+                b"score_t" => score.offer(0, position, number::whole(value)),
+                b"score" => score.offer(1, position, number::whole(value)),
+                b"teamscore" => score.offer(2, position, number::whole(value)),
+                _ => {}
+            }
+        }
+        let extra = self.reserve_extra(row, &[name.position, score.position]);
         let number = i32::try_from(row.index()).ok();
         Team {
             id: number.map(|number| number.saturating_add(self.engine.first_team)),
-            name: name.map(|name| self.keys.text(name)),
-            score,
+            name: name.value.map(|name| self.keys.text(name)),
+            score: score.value,
             extra,
         }
     }
@@ -340,14 +370,39 @@ impl<'a> RowReader<'a> {
         extras.complete(of_players.chain(of_teams), self.keys.style.colours);
     }
 
-    /// Moves the fields of the current row that are left, the unknown ones, to the shared list.
+    /// Adds the fields of a row that were not taken, the unknown ones, to the shared list.
     ///
     /// The result knows only its place in the list, and is empty until [`Self::fill_extras`].
-    fn reserve_extra(&mut self) -> Rules {
-        for (field, value) in self.left.drain(..) {
-            self.extras.push(field, value);
+    fn reserve_extra(&mut self, row: &Row<'a>, taken: &[Option<usize>]) -> Rules {
+        for (position, (field, value)) in row.fields().iter().enumerate() {
+            if !taken.contains(&Some(position)) {
+                self.extras.push(field, value);
+            }
         }
         self.extras.take_part()
+    }
+}
+
+/// The field of a row that counts for a field of the model: of those that can be read, the first
+/// one under the name with the lowest rank.
+#[derive(Default)]
+struct Best<T> {
+    rank: usize,
+    position: Option<usize>,
+    value: Option<T>,
+}
+
+impl<T> Best<T> {
+    /// Takes a value that could be read, unless there is one of this rank or a lower one.
+    fn offer(&mut self, rank: usize, position: usize, value: Option<T>) {
+        let is_better = self.value.is_none() || rank < self.rank;
+        if value.is_some() && is_better {
+            *self = Self {
+                rank,
+                position: Some(position),
+                value,
+            };
+        }
     }
 }
 
@@ -361,55 +416,16 @@ fn has_other_team(players: &[Row<'_>], team: i32) -> bool {
 /// The field of players that shows whether a player is a bot.
 pub(super) const BOT_MARK: &str = "ngsecret";
 
-/// Whether a player is a bot, by the last mark in its row; `None` without a mark.
-fn read_bot_mark(row: &[Field<'_>]) -> Option<bool> {
-    let mut fields = row.iter().rev();
-    let (_, mark) = fields.find(|(field, _)| field.eq_ignore_ascii_case(BOT_MARK.as_bytes()))?;
-    Some(mark.eq_ignore_ascii_case(b"bot"))
-}
-
 /// The field of players with the name of their model, and the name of the model that spectators
 /// have (Engine/Spectator.uc of UT99, whose query server sends `MenuName`; captured). Servers in
 /// other languages translate it, so another model proves nothing.
 pub(super) const MODEL: &str = "mesh";
 pub(super) const SPECTATOR: &[u8] = b"Spectator";
 
-/// Whether a row is marked as that of a spectator.
-fn has_spectator_mark(row: &[Field<'_>]) -> bool {
-    let is_mark = |(field, value): &Field<'_>| {
-        field.eq_ignore_ascii_case(MODEL.as_bytes()) && *value == SPECTATOR
-    };
-    row.iter().any(is_mark)
-}
-
 /// The number of the side with this name.
 fn side_number(sides: &[SideValues<'_>; 2], name: &[u8]) -> Option<i32> {
     let position = sides.iter().position(|side| side.name == Some(name))?;
     i32::try_from(position).ok()
-}
-
-/// Takes the first field that can be parsed, by the order of the names.
-fn take<'a, T>(
-    fields: &mut Vec<Field<'a>>,
-    names: &[&str],
-    read: impl Fn(&'a [u8]) -> Option<T>,
-) -> Option<T> {
-    let found = names.iter().find_map(|name| find(fields, name, &read));
-    let (position, value) = found?;
-    fields.remove(position);
-    Some(value)
-}
-
-/// The first field with this name that can be parsed: its position and its value.
-fn find<'a, T>(
-    fields: &[Field<'a>],
-    name: &str,
-    read: impl Fn(&'a [u8]) -> Option<T>,
-) -> Option<(usize, T)> {
-    let is_named = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());
-    let fields = fields.iter().enumerate();
-    let mut named = fields.filter(|(_, (field, _))| is_named(field));
-    named.find_map(|(position, (_, value))| Some((position, read(value)?)))
 }
 
 #[cfg(test)]

@@ -207,7 +207,9 @@ fn name_keys(texts: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 /// `pair = token token`
 #[inline(always)]
 fn pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
-    (token, token).parse(input)
+    let (rest, key) = token(input)?;
+    let (rest, value) = token(rest)?;
+    Ok((rest, (key, value)))
 }
 
 /// `long-pair = token separator text [ continuation ]`: a pair in texts that
