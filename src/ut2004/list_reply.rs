@@ -170,7 +170,8 @@ impl ListReply {
     pub(super) fn into_ordered(mut self) -> Vec<Datagram> {
         if self.datagrams.len() > 1 {
             let is_falling = self.datagrams.iter().all(Datagram::has_falling_numbers);
-            self.datagrams.sort_by_key(|part| part.place(is_falling));
+            self.datagrams
+                .sort_by_cached_key(|part| part.place(is_falling));
         }
         self.datagrams
     }

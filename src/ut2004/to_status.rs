@@ -9,23 +9,26 @@ use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{Entries, PLAYERS, RULES, RuleList};
 use super::wire::strings::FString;
 use crate::meaning::{Key, Known, Reader, Row};
-use crate::model::{Rules, RulesBuilder, ServerStatus, ToStatus};
-
-/// The key and the value of a rule.
-type Rule<'a> = (FString<'a>, FString<'a>);
+use crate::model::{RulesBuilder, ServerStatus, ToStatus};
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes. Fields of
     /// the info record that the model lacks come after the rules, under the record's own names.
     fn to_status(&self) -> ServerStatus {
         let info = self.info();
-        // Rules and players are read once and used three times.
-        let mut pairs = Vec::with_capacity(self.entry_count(RULES));
-        self.rules().for_each(|pair| pairs.push(pair));
+        let style = FString::default().style();
+        let capacity = self.entry_count(RULES).saturating_add(4);
+        let mut rules = RulesBuilder::new(&self.bytes, style.charset, capacity);
+        let (mut known, mut values) = (Known::default(), Vec::new());
+        for (key, value) in self.rules() {
+            rules.push_with(key.raw_text(), value.raw_text());
+            if let Some(found) = known.insert(key.raw(), value.shown()) {
+                values.push((found, value));
+            }
+        }
+        // Players are read once and used three times.
         let mut records = Vec::with_capacity(self.entry_count(PLAYERS));
         self.players().for_each(|record| records.push(record));
-        let shown = pairs.iter().map(|(key, value)| (key.raw(), value.shown()));
-        let known: Known<'_> = shown.collect();
         let engine = Engine::of(evidence(self, info.as_ref()), &known);
         let teams = read_teams(&self.bytes, &records);
         records.retain(|record| record.pseudo_team().is_none());
@@ -39,18 +42,19 @@ impl ToStatus for Answer {
         let mut status = ServerStatus {
             players: players.into(),
             teams,
-            rules: rules(&self.bytes, &pairs, info.as_ref()),
             completeness: self.completeness(),
             verification: self.verification(),
             ..ServerStatus::default()
         };
         // The fields of rules come first: flags fill only those that the rules lack.
         Reader::new(&engine.row, &known, &self.bytes).fill(&mut status);
-        read_texts(&pairs, &engine.row, &self.bytes, &mut status);
+        read_texts(&values, &engine.row, &self.bytes, &mut status);
         if let Some(info) = &info {
             read_info(info, &self.bytes, &mut status);
             read_flags(info, engine, &mut status);
+            push_info(info, &mut rules);
         }
+        status.rules = rules.build(style.colours);
         // Servers send the password's rule only if there is a password, and list all their
         // mutators.
         if engine.names_all && self.lacks_password_rule() {
@@ -101,10 +105,9 @@ fn has_no_password_between(rules: Entries<'_>) -> bool {
 
 /// Fills the fields of rules with texts, each of which has a character set of its own. Each mutator
 /// has a rule.
-fn read_texts(pairs: &[Rule<'_>], row: &Row, bytes: &Bytes, status: &mut ServerStatus) {
-    for (key, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
-        let entry = Key::find(key.raw()).and_then(|key| row.entry(key));
-        match entry.map(|entry| entry.field) {
+fn read_texts(values: &[(Key, FString<'_>)], row: &Row, bytes: &Bytes, status: &mut ServerStatus) {
+    for (key, value) in values.iter().filter(|(_, value)| !value.is_empty()) {
+        match row.entry(*key).map(|entry| entry.field) {
             Some(VERSION) => {
                 status.version.get_or_insert_with(|| value.shared(bytes));
             }
@@ -147,20 +150,7 @@ fn read_flags(info: &Info<'_>, engine: &Engine, status: &mut ServerStatus) {
     }
 }
 
-/// The rules, and after them the fields of the info record that the model has no name for.
-fn rules(bytes: &Bytes, pairs: &[Rule<'_>], info: Option<&Info<'_>>) -> Rules {
-    let style = FString::default().style();
-    let capacity = pairs.len().saturating_add(4);
-    let mut rules = RulesBuilder::new(bytes, style.charset, capacity);
-    for (key, value) in pairs {
-        rules.push_with(key.raw_text(), value.raw_text());
-    }
-    if let Some(info) = info {
-        push_info(info, &mut rules);
-    }
-    rules.build(style.colours)
-}
-
+/// Adds the fields of the info record that the model has no name for.
 fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
     if let Some(skill) = info.skill_level {
         rules.push_with(

@@ -18,6 +18,7 @@ use bytes::{BufMut, Bytes};
 use crate::error::EncodeError;
 use crate::grammar::{Parsed, cut_short, malformed};
 use crate::model::{Charset, Colours, RawText, Style, Text, TextRef};
+use crate::text::length_until;
 
 /// A borrowed string of the engine, without its counted NUL.
 ///
@@ -98,8 +99,8 @@ impl<'a> FString<'a> {
             let mut texts = self.raw.as_chunks::<2>().0.split(|unit| *unit == [0, 0]);
             texts.next().unwrap_or_default().as_flattened()
         } else {
-            let mut texts = self.raw.split(|unit| *unit == 0);
-            texts.next().unwrap_or_default()
+            let length = length_until::<0, 0>(self.raw);
+            self.raw.get(..length).unwrap_or_default()
         }
     }
 
