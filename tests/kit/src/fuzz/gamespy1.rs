@@ -6,7 +6,6 @@ use bytes::Bytes;
 use queryport::GameKey;
 use queryport::gamespy1::{Answer, Command, Request, Response, StatusQuery};
 use queryport::lists::{GameSpy1List, ListRequest};
-use queryport::session::{Machine, Session};
 use queryport::{Format, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
@@ -95,38 +94,14 @@ pub fn response(data: &[u8]) {
 /// it (in units of 10 ms). A session ends by its deadline, and a complete answer has all its
 /// fragments.
 pub fn conversation(data: &[u8]) {
-    let start = Instant::now();
-    let peer = "192.0.2.1:7778".parse().unwrap();
     let limits = Limits::default();
-    let mut session = Session::new(
-        StatusQuery::new(0, &QueryOptions::default().with_limits(limits)),
-        peer,
-        Timing::default(),
-        start,
-    );
-    let mut now = start;
-    let mut received: Vec<&[u8]> = Vec::new();
-    for (time, datagram) in script(data) {
-        session.poll_transmit(now, &mut Vec::new());
-        now += Duration::from_millis(10 * u64::from(time));
-        session.handle_timeout(now);
-        session.handle_datagram(now, peer, datagram);
-        received.push(datagram);
-    }
-    let ended = now;
-    let result = loop {
-        if let Some(result) = session.poll_answer() {
-            break result;
-        }
-        session.poll_transmit(now, &mut Vec::new());
-        now = session
-            .poll_timeout()
-            .expect("a running session has a timer")
-            .max(now);
-        assert!(now <= start + Timing::default().timeout() || now == ended);
-        session.handle_timeout(now);
-    };
-    let Ok(outcome) = result else { return };
+    let query = StatusQuery::new(0, &QueryOptions::default().with_limits(limits));
+    let steps = script(data);
+    let received: Vec<&[u8]> = steps.iter().map(|(.., datagram)| *datagram).collect();
+    let played = super::script::play(query, steps, |_| {}, |_| {});
+    let timeout = Timing::default().timeout();
+    assert!(played.elapsed <= timeout.max(played.last_arrival));
+    let Ok(outcome) = played.result else { return };
     consistent(&outcome.answer);
     if outcome.answer.completeness().is_complete()
         && let Some(reply) = outcome.answer.reply_number()
@@ -231,13 +206,13 @@ fn numbers(response: &Response<'_>) -> (Option<u64>, Option<u32>, bool) {
     }
 }
 
-/// Splits an input into datagrams, each with the time before it.
-fn script(mut data: &[u8]) -> Vec<(u8, &[u8])> {
+/// Splits an input into datagrams, each with the time before it and the server as its sender.
+fn script(mut data: &[u8]) -> Vec<(Duration, u8, &[u8])> {
     let mut steps = Vec::new();
     while let [low, high, time, rest @ ..] = data {
         let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
         let (datagram, rest) = rest.split_at(length);
-        steps.push((*time, datagram));
+        steps.push((Duration::from_millis(10) * u32::from(*time), 0, datagram));
         data = rest;
     }
     steps

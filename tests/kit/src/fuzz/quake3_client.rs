@@ -1,17 +1,15 @@
 //! Properties of Quake 3's other conversations: lists, connections, console commands, refusals.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 #[cfg(feature = "secure-rcon")]
 use std::time::Duration;
-use std::time::Instant;
 
 use queryport::lists::{Quake3List, Scope};
 use queryport::quake3::{
     Command, ConnectQuery, GetServers, Password, RconMode, RconQuery, Refusal, Request,
 };
-use queryport::session::{Conversation, Machine, Session};
-use queryport::{Limits, QueryError, Timing};
+use queryport::session::Conversation;
+use queryport::{Limits, QueryError};
 
 use super::quake3_master::script;
 
@@ -21,8 +19,6 @@ const MAX_FRAGMENTS: u16 = 8;
 const MAX_SERVERS: u32 = 500;
 /// The maximum number of requests of a conversation: two steps or passes, each with its retries.
 const MAX_REQUESTS: u32 = 6;
-/// The maximum number of timers that fire after the last datagram.
-const MAX_TIMERS: usize = 40;
 
 /// Datagrams arrive at a query for a list. It ends, and has no server twice.
 pub fn list(data: &[u8]) {
@@ -155,47 +151,16 @@ fn is_command(request: &[u8], mode: RconMode) {
     }
 }
 
-/// Runs a conversation with a script of (time step, sender, datagram) to its end, after a bounded
-/// number of requests and timers. One in four datagrams comes from another address.
+/// Runs a conversation with a script to its end, after a bounded number of requests.
 fn play<C: Conversation>(
     query: C,
     data: &[u8],
     is_request: impl Fn(&[u8]),
-    mut take: impl FnMut(&mut C),
+    take: impl FnMut(&mut C),
 ) -> Result<C::Answer, QueryError> {
-    let server: SocketAddr = ([192, 0, 2, 2], 27_960).into();
-    let other: SocketAddr = ([192, 0, 2, 3], 27_960).into();
-    let mut now = Instant::now();
-    let mut session = Session::new(query, server, Timing::default(), now);
-    let mut steps = script(data);
-    let mut timers = 0;
-    let result = loop {
-        let mut request = Vec::new();
-        while session.poll_transmit(now, &mut request).is_some() {
-            is_request(&request);
-            request.clear();
-        }
-        take(session.conversation_mut());
-        if let Some(result) = session.poll_answer() {
-            break result;
-        }
-        let Some((step, sender, datagram)) = steps.next() else {
-            timers += 1;
-            assert!(timers <= MAX_TIMERS, "the query does not end");
-            let alarm = session
-                .poll_timeout()
-                .expect("a running session has a timer");
-            now = alarm.max(now);
-            session.handle_timeout(now);
-            continue;
-        };
-        now += step;
-        session.handle_timeout(now);
-        let from = if sender < 192 { server } else { other };
-        session.handle_datagram(now, from, datagram);
-    };
-    assert!(session.stats().requests <= MAX_REQUESTS);
-    result.map(|outcome| outcome.answer)
+    let played = super::script::play(query, script(data), is_request, take);
+    assert!(played.requests <= MAX_REQUESTS);
+    played.result.map(|outcome| outcome.answer)
 }
 
 fn contains(data: &[u8], part: &[u8]) -> bool {

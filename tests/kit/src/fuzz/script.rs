@@ -1,9 +1,11 @@
 //! Parts of structured inputs: statuses, and scripts of times, senders and datagrams.
 
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use arbitrary::{Result, Unstructured};
-use queryport::{Player, ServerStatus, Team};
+use queryport::session::{Conversation, Machine, Session};
+use queryport::{Outcome, Player, QueryError, ServerStatus, Team, Timing};
 
 /// The maximum size of a datagram over IPv4, in bytes.
 const LARGEST: usize = 65_507;
@@ -157,4 +159,65 @@ pub fn status(u: &mut Unstructured<'_>) -> Result<ServerStatus> {
         status.teams = vec![team("Red"), team(&stem)];
     }
     Ok(status)
+}
+
+/// A query that has ended.
+pub struct Played<A> {
+    pub result: std::result::Result<Outcome<A>, QueryError>,
+    pub requests: u32,
+    /// The time from its beginning to its end.
+    pub elapsed: Duration,
+    /// The time from its beginning to the last datagram.
+    pub last_arrival: Duration,
+}
+
+/// The maximum number of timers that fire after the last datagram.
+const MAX_TIMERS: usize = 100;
+
+/// Runs a conversation with a script of (time step, sender, datagram) to its end, after a bounded
+/// number of timers. One in four senders is another address. `take` is called after each step.
+pub fn play<'a, C: Conversation>(
+    query: C,
+    steps: impl IntoIterator<Item = (Duration, u8, &'a [u8])>,
+    is_request: impl Fn(&[u8]),
+    mut take: impl FnMut(&mut C),
+) -> Played<C::Answer> {
+    let server: SocketAddr = ([192, 0, 2, 2], 27_960).into();
+    let other: SocketAddr = ([192, 0, 2, 3], 27_960).into();
+    let start = Instant::now();
+    let (mut now, mut last_arrival) = (start, Duration::ZERO);
+    let mut session = Session::new(query, server, Timing::default(), now);
+    let mut steps = steps.into_iter();
+    let (mut requests, mut timers) = (0, 0);
+    let result = loop {
+        let mut request = Vec::new();
+        while session.poll_transmit(now, &mut request).is_some() {
+            is_request(&request);
+            requests += 1;
+            request.clear();
+        }
+        take(session.conversation_mut());
+        if let Some(result) = session.poll_answer() {
+            break result;
+        }
+        let Some((step, sender, datagram)) = steps.next() else {
+            timers += 1;
+            assert!(timers <= MAX_TIMERS, "the query does not end");
+            let alarm = session.poll_timeout();
+            now = alarm.expect("a running session has a timer").max(now);
+            session.handle_timeout(now);
+            continue;
+        };
+        now += step;
+        last_arrival = now - start;
+        session.handle_timeout(now);
+        let from = if sender < 192 { server } else { other };
+        session.handle_datagram(now, from, datagram);
+    };
+    Played {
+        result,
+        requests,
+        elapsed: now - start,
+        last_arrival,
+    }
 }

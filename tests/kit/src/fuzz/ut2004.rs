@@ -1,10 +1,8 @@
 //! Properties that hold for any input. Fuzz targets and `tests/corpus/` call these functions.
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::session::{Machine, Session};
 use queryport::ut2004::{Answer, Body, Info, Request, Response, StatusQuery};
 use queryport::{
     Limits, Part, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service, Timing,
@@ -134,53 +132,23 @@ fn common(info: Info<'_>) -> Info<'_> {
 /// datagram. The query ends by its deadline, sends a bounded number of requests, and its answer is
 /// within the limits.
 pub fn conversation(mut data: &[u8]) {
-    let (limits, timing) = (
-        Limits::default().with_max_players(100).with_max_rules(200),
-        Timing::default(),
-    );
-    let server: SocketAddr = ([192, 0, 2, 2], 7778).into();
-    let start = Instant::now();
-    let mut now = start;
-    let mut session = Session::new(
-        StatusQuery::new(0, &QueryOptions::default().with_limits(limits)),
-        server,
-        timing,
-        now,
-    );
-    let (mut requests, mut outcome) = (0, None);
-    let mut pump = |session: &mut Session<StatusQuery>, now| {
-        let mut out = Vec::new();
-        while session.poll_transmit(now, &mut out).is_some() {
-            assert!(Request::parse(&std::mem::take(&mut out)).is_ok());
-            requests += 1;
-        }
-    };
-    pump(&mut session, now);
-    while let [step, low, high, rest @ ..] = data {
+    let limits = Limits::default().with_max_players(100).with_max_rules(200);
+    let query = StatusQuery::new(0, &QueryOptions::default().with_limits(limits));
+    let steps = std::iter::from_fn(|| {
+        let [step, low, high, rest @ ..] = data else {
+            return None;
+        };
         let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
         let (datagram, rest) = rest.split_at(length);
         data = rest;
-        let then = now + Duration::from_millis(8) * u32::from(*step);
-        while let Some(alarm) = session.poll_timeout().filter(|alarm| *alarm <= then) {
-            now = alarm.max(now);
-            session.handle_timeout(now);
-            pump(&mut session, now);
-            outcome = outcome.or_else(|| session.poll_answer());
-        }
-        now = then;
-        session.handle_datagram(now, server, datagram);
-        pump(&mut session, now);
-        outcome = outcome.or_else(|| session.poll_answer());
-    }
-    while let Some(alarm) = session.poll_timeout() {
-        now = alarm.max(now);
-        session.handle_timeout(now);
-        pump(&mut session, now);
-        outcome = outcome.or_else(|| session.poll_answer());
-    }
-    assert!(requests <= 20, "{requests} requests");
-    if let Ok(outcome) = outcome.expect("the query ends by its deadline") {
-        assert!(outcome.elapsed <= timing.timeout());
+        Some((Duration::from_millis(8) * u32::from(*step), 0, datagram))
+    });
+    let is_request = |request: &[u8]| assert!(Request::parse(request).is_ok());
+    let played = super::script::play(query, steps, is_request, |_| {});
+    assert!(played.requests <= 20, "{} requests", played.requests);
+    if let Ok(outcome) = played.result {
+        let timeout = Timing::default().timeout();
+        assert!(outcome.elapsed <= timeout.max(played.last_arrival));
         let answer = outcome.answer;
         assert!(
             answer.info().is_some() || answer.completeness().lacks(Part::Info),
