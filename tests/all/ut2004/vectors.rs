@@ -96,6 +96,10 @@ fn the_model_names_what_the_records_say() {
         [Some(0), Some(1)]
     );
     assert_eq!(players[0].score, Some(-3));
+    assert!(
+        players[0].extra.get("StatsID").is_none(),
+        "it holds the team alone"
+    );
     assert_eq!(players[1].name.plain(), "Жx");
     assert_eq!(players[1].extra.get("PlayerNum").unwrap().plain(), "9");
     assert_eq!(
