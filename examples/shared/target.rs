@@ -7,7 +7,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use queryport::games::Game;
-use queryport::{Protocol, UnknownProtocol};
+use queryport::{Protocol, ServerStatus, UnknownProtocol};
 
 use crate::command_line;
 pub use crate::command_line::server;
@@ -75,12 +75,11 @@ impl What {
         }
     }
 
-    /// The port that is queried on a server at this port; without one, at the usual port.
-    fn query_port(self, port: Option<u16>) -> Option<u16> {
-        match (self, port) {
-            (Self::Protocol(protocol), port) => Some(port.unwrap_or(protocol.default_query_port())),
-            (Self::Game(game), Some(port)) => game.query_port.of(port),
-            (Self::Game(game), None) => game.default_query_port(),
+    /// The port of a server that is named without one.
+    fn usual_port(self) -> Option<u16> {
+        match self {
+            Self::Protocol(protocol) => Some(protocol.default_query_port()),
+            Self::Game(game) => game.game_port.or_else(|| game.default_query_port()),
         }
     }
 
@@ -132,35 +131,33 @@ impl fmt::Display for What {
     }
 }
 
-/// The identity of a server: two targets are one server only if they are queried in the same way,
-/// at the same port of the same host.
+/// The identity of a server: two targets are one server only if they are queried in the same way
+/// and have the same host and port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
     pub what: What,
     /// In lower case, without brackets. An address has its canonical form.
     host: String,
-    query_port: Option<u16>,
+    port: Option<u16>,
 }
 
 impl Identity {
     pub fn of(what: What, server: &str) -> Self {
         let (host, port) = command_line::split(server);
-        let port = port.and_then(|port| port.parse().ok());
+        let port = port
+            .and_then(|port| port.parse().ok())
+            .or_else(|| what.usual_port());
         let host = match host.parse::<IpAddr>() {
             Ok(ip) => ip.to_canonical().to_string(),
             Err(_) => host.to_ascii_lowercase(),
         };
-        Self {
-            what,
-            host,
-            query_port: what.query_port(port),
-        }
+        Self { what, host, port }
     }
 
-    /// The host and the query port, as in `example.org:27960` and `[::1]:27960`.
+    /// The host and the port of a target, as in `example.org:27960` and `[::1]:27960`.
     pub fn address(&self) -> String {
         let host = &self.host;
-        match self.query_port {
+        match self.port {
             Some(port) => command_line::join(host, port),
             None => host.clone(),
         }
@@ -172,6 +169,14 @@ impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.what, self.address())
     }
+}
+
+/// The game that answered, if its answer names a game other than the named one. Modifications
+/// use the GameSpy name of their game.
+pub fn other_game(status: &ServerStatus, named: &Game) -> Option<&'static Game> {
+    let found = Game::of(status, named.protocol)?;
+    let has_other_name = found.gamename != named.gamename || named.gamename.is_none();
+    (found.id != named.id && has_other_name).then_some(found)
 }
 
 /// The target of a line; `None` for an empty line or a comment. `usual` is the protocol or game of
@@ -321,11 +326,12 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_its_game_host_and_query_port() {
+    fn a_server_is_its_game_host_and_port() {
         let identity = |what, server| What::parse(what).map(|what| Identity::of(what, server));
         for (what, server, other, other_server, is_same) in [
             ("quake3", "example.org", "quake3", "EXAMPLE.org:27960", true),
             ("bf1942", "192.0.2.1", "bf1942", "192.0.2.1:14567", true),
+            ("bf1942", "192.0.2.1", "bf1942", "192.0.2.1:14568", false),
             ("quake3", "::1", "quake3", "[::1]:27960", true),
             ("quake3", "[::ffff:1.2.3.4]", "quake3", "1.2.3.4", true),
             ("quake3", "2001:DB8::0:1", "quake3", "2001:db8::1", true),
@@ -337,7 +343,7 @@ mod tests {
             assert_eq!(found, is_same, "{what} {server}, {other} {other_server}");
         }
         let shown = identity("bf1942", "[2001:db8::1]:14567").map(|server| server.to_string());
-        assert_eq!(shown.as_deref(), Ok("battlefield1942 [2001:db8::1]:23000"));
+        assert_eq!(shown.as_deref(), Ok("battlefield1942 [2001:db8::1]:14567"));
     }
 
     #[test]

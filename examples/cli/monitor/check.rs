@@ -110,8 +110,9 @@ fn state(server: &Server, thresholds: Thresholds) -> State {
     };
     match thresholds.broken(outcome.rtt) {
         Some((state, _)) => state,
-        None if outcome.answer.completeness.is_complete() => State::Ok,
-        None => State::Warning,
+        None if !outcome.answer.completeness.is_complete() => State::Warning,
+        None if server.other_game().is_some() => State::Warning,
+        None => State::Ok,
     }
 }
 
@@ -145,9 +146,13 @@ fn words(server: &Server, thresholds: Thresholds) -> String {
         true => String::new(),
         false => format!(", {}", status.completeness),
     };
+    let other_game = server.other_game();
+    let other_game = other_game
+        .map(|words| format!(", {}", plain(&words)))
+        .unwrap_or_default();
     let (players, slots) = (count(status.player_count), count(status.max_players));
     format!(
-        "\"{}\" plays {}, {players}/{slots} players{rtt}{broken}{missing}",
+        "\"{}\" plays {}, {players}/{slots} players{rtt}{broken}{missing}{other_game}",
         text(&status.name),
         text(&status.map)
     )

@@ -43,8 +43,11 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
         Event::Joined(player) => ("joined", Some(check::plain(player))),
         Event::Left(player) => ("left", Some(check::plain(player))),
     };
-    let failure = server.failure.as_ref().filter(|_| player.is_none());
-    let reason = failure.map(|failure| check::plain(&failure.reason));
+    let failure = server.failure.as_ref();
+    let reason = failure.map(|failure| failure.reason.clone());
+    let reason = reason.or_else(|| server.other_game());
+    let reason = reason.filter(|_| player.is_none());
+    let reason = reason.map(|reason| check::plain(&reason));
     let outage = match event {
         Event::State(State::Up) => server.latest_outage(),
         _ => None,

@@ -29,7 +29,7 @@
 //! monitoring plug-ins:
 //!
 //! - 0 ok
-//! - 1 warning: an incomplete answer, a round trip over `--warning`
+//! - 1 warning: an incomplete answer, an answer of another game, a round trip over `--warning`
 //! - 2 critical: no answer, a round trip over `--critical`
 //! - 3 unknown: a host without an address, a wrong command line, output that cannot be written
 //!
@@ -85,7 +85,7 @@ const MOST_SERVERS: usize = 500;
 const EXIT_STATUS: &str = "\
 Exit status with --once, as of every monitoring plug-in:
   0 ok
-  1 warning: an incomplete answer, a round trip over --warning
+  1 warning: an incomplete answer, another game, a round trip over --warning
   2 critical: no answer, a round trip over --critical
   3 unknown: a host without an address, a wrong command line, output that cannot be written
 Exit status: 0 after Ctrl-C, 1 failure, 2 wrong command line";

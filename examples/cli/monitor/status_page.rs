@@ -9,7 +9,6 @@ use queryport::model::{Colour, Colours};
 use queryport::{ServerStatus, Text};
 
 use super::changes;
-use super::command_line;
 use super::history::{DAY, History, SAMPLES, Sample};
 use super::safe_text::{counted, number_text, safe};
 use super::style_sheet;
@@ -211,7 +210,7 @@ fn summary(servers: &[Server], view: &View, html: &mut String) {
     html.push_str("</p>\n");
 }
 
-/// The path of a server's page: how it is queried, its host and its query port.
+/// The path of a server's page: how it is queried, its host and its port.
 pub(crate) fn path(identity: &Identity) -> String {
     let mut path = format!("/server/{}/", identity.what);
     for byte in identity.address().bytes() {
@@ -318,7 +317,7 @@ fn row(server: &Server, view: &View, html: &mut String) {
 pub(super) fn shown_name(server: &Server) -> String {
     match name_of(server) {
         Some(name) => name.plain().into_owned(),
-        None => address(server),
+        None => server.identity.address(),
     }
 }
 
@@ -326,20 +325,12 @@ pub(super) fn shown_name(server: &Server) -> String {
 pub(super) fn name(server: &Server, html: &mut String) {
     match name_of(server) {
         Some(name) => coloured(name, html),
-        None => escaped(&address(server), html),
+        None => escaped(&server.identity.address(), html),
     }
 }
 
 fn name_of(server: &Server) -> Option<&Text> {
     status(server)?.name.as_ref()
-}
-
-/// The given address if it has a port, or else the queried one.
-fn address(server: &Server) -> String {
-    match command_line::split(&server.address) {
-        (_, Some(_)) => server.address.clone(),
-        (_, None) => server.identity.address(),
-    }
 }
 
 /// The game, and the address if it is not the name.
@@ -353,7 +344,7 @@ pub(super) fn game_and_address(server: &Server, html: &mut String) {
     escaped(name, html);
     if name_of(server).is_some() {
         html.push_str(" · <bdi>");
-        escaped(&address(server), html);
+        escaped(&server.identity.address(), html);
         html.push_str("</bdi>");
     }
 }
@@ -370,7 +361,11 @@ pub(super) const fn class_of(state: State) -> &'static str {
 
 /// Up or down, since when, and why; the round trip and the age of the latest answer.
 pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
-    let (class, word) = (class_of(server.state), server.state.as_str());
+    let word = server.state.as_str();
+    let class = match server.other_game() {
+        Some(_) => class_of(State::NotAsked),
+        None => class_of(server.state),
+    };
     let _ = write!(html, "<{element} class=\"state {class}\">{word}");
     let age = |since: Instant| unbroken(now.saturating_duration_since(since));
     if let Some(since) = server.since {
@@ -381,7 +376,7 @@ pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut Str
         };
         let _ = write!(html, " for {least}{}", age(since));
     }
-    let mut details = Vec::new();
+    let mut details: Vec<String> = server.other_game().into_iter().collect();
     if let Some(failure) = &server.failure {
         details.push(match server.state {
             State::Up => "no answer to the latest query".to_owned(),

@@ -1039,6 +1039,33 @@ fn the_state_as_json_has_the_game_that_was_asked_for_and_the_one_that_answered()
     assert_eq!(server["answered_game"], "urbanterror");
 }
 
+/// Another server at the port is no healthy one: the page, a check and an event say so.
+#[test]
+fn an_answer_of_another_game_is_told() {
+    let mut terror = outcome("Srv", "ut4_casa");
+    terror.answer.rules.push("gamename", "q3urt43");
+    let arena = What::parse("openarena").unwrap();
+    let mut server = Server::new(arena, "192.0.2.1".to_owned());
+    let state = server.add(Ok(terror), watch::now()).unwrap();
+    let words = "says that it runs Urban Terror, not OpenArena";
+    let event = events::line(
+        events::Form::Text,
+        UNIX_EPOCH,
+        &server,
+        &events::Event::State(state),
+    );
+    assert!(event.ends_with(&format!("up: {words}")), "{event}");
+    let watched = Watched {
+        servers: vec![server],
+        games: Vec::new(),
+    };
+    let page = shown(&watched, watch::now());
+    assert!(page.contains(words), "{page}");
+    let (state, line) = report(&watched, Thresholds::default());
+    assert_eq!(state, State::Warning);
+    assert!(line.contains(words), "{line}");
+}
+
 #[test]
 fn events_are_joins_leaves_up_and_down() {
     let status = |players: &[&str], is_whole: bool| {

@@ -12,7 +12,7 @@ use super::command_line;
 use super::events::{self, Event, Form};
 use super::history::{History, Sample};
 use super::port::Port;
-use super::target::{Identity, What};
+use super::target::{Identity, What, other_game};
 
 /// The failures in a row after which a server that was up is down, from the first of them on.
 const FAILURES: usize = 3;
@@ -275,6 +275,16 @@ impl Server {
     /// The answer to the latest query.
     pub(crate) fn outcome(&self) -> Option<&Outcome<ServerStatus>> {
         self.answer.as_ref().filter(|_| self.failure.is_none())
+    }
+
+    /// What the answer to the latest query says about its game, if that is not the named one.
+    pub(crate) fn other_game(&self) -> Option<String> {
+        let named = self.identity.what.game()?;
+        let found = other_game(self.status()?, named)?;
+        Some(format!(
+            "says that it runs {}, not {}",
+            found.name, named.name
+        ))
     }
 
     /// The status in it.

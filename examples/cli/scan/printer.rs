@@ -15,8 +15,9 @@ use queryport::{Error, Scan, ServerStatus};
 use super::command_line;
 use super::list::UnderWay;
 use super::output::{Shared, closed};
-use super::rows::{failure_line, json_line, other_game, readable};
+use super::rows::{failure_line, json_line, readable};
 use super::summary::Summary;
+use super::target::other_game;
 
 /// The time between two drawings of the progress while no result arrives.
 const TICK: Duration = Duration::from_millis(200);
@@ -118,9 +119,11 @@ impl Printer {
     }
 
     fn print(&mut self, scanned: &Scanned<ServerStatus, Error>) -> io::Result<()> {
-        let other = self
-            .expected
-            .and_then(|expected| other_game(scanned, &expected));
+        let status = scanned.result.as_ref().ok().map(|outcome| &outcome.answer);
+        let expected = self.expected.as_ref();
+        let other = status
+            .zip(expected)
+            .and_then(|(status, expected)| other_game(status, expected));
         self.summary.add(scanned, other.is_some());
         let (target, finished) = {
             let mut under_way = self.under_way();

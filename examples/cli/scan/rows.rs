@@ -36,15 +36,6 @@ pub(crate) fn json_line(
     json::line(line)
 }
 
-/// The game that answered, if its answer names a game other than the expected one.
-pub(crate) fn other_game(
-    scanned: &Scanned<ServerStatus, Error>,
-    expected: &Game,
-) -> Option<&'static Game> {
-    let status = &scanned.result.as_ref().ok()?.answer;
-    Game::of(status, expected.protocol).filter(|game| game.id != expected.id)
-}
-
 /// The id of the game that answered. It may differ from the listed one.
 fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static str> {
     Game::of(status, protocol?).map(|game| game.id)
