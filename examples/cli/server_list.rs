@@ -18,6 +18,8 @@ pub(crate) struct ServerList {
     /// The number of the latest line.
     number: u64,
     usual: Option<What>,
+    /// The text after `#` in the latest line.
+    remark: Option<String>,
     has_failed: bool,
 }
 
@@ -43,8 +45,14 @@ impl ServerList {
             path: path.display().to_string(),
             number: 0,
             usual,
+            remark: None,
             has_failed: false,
         }
+    }
+
+    /// What stands after `#` in the line of the latest target.
+    pub(crate) fn remark(&self) -> Option<&str> {
+        self.remark.as_deref()
     }
 
     /// A line without its end; of a long one the first [`MAX_LINE`] bytes and one more.
@@ -64,11 +72,14 @@ impl ServerList {
     }
 
     /// The target of a line; `None` for an empty line or a comment.
-    fn target(&self, line: &[u8]) -> Result<Option<Target>, String> {
+    fn target(&mut self, line: &[u8]) -> Result<Option<Target>, String> {
         if line.len() > MAX_LINE {
             return Err(format!("a line of more than {MAX_LINE} bytes"));
         }
-        of_line(&String::from_utf8_lossy(line), self.usual)
+        let line = String::from_utf8_lossy(line);
+        let remark = line.split_once('#').map(|(_, remark)| remark.trim());
+        self.remark = remark.filter(|text| !text.is_empty()).map(str::to_owned);
+        of_line(&line, self.usual)
     }
 }
 

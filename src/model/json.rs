@@ -205,7 +205,7 @@ macro_rules! serialize_plain {
     };
 }
 
-serialize_plain! { ServerStatus Player Team Rules Text }
+serialize_plain! { ServerStatus Players Player Team Rules Text }
 
 impl Serialize for TextRef<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -74,6 +74,7 @@ fn count_marked<'a>(
 /// [`ServerStatus::player_count`](crate::ServerStatus::player_count) is often known without a list.
 /// Joins and leaves show only in two known lists of complete answers, see
 /// [`ServerStatus::players_changed_since`](crate::ServerStatus::players_changed_since).
+/// With the feature `serde`, it is written as a list, or as `null` if it is not known.
 ///
 /// ```
 /// use queryport::{Player, Players, ServerStatus};

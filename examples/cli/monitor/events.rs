@@ -55,7 +55,9 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
     let what = server.identity.what;
     let address = check::plain(&server.identity.address());
     let name = status(server).and_then(|status| status.name.as_ref());
-    let name = name.map(|name| check::plain(&name.plain()));
+    let name = name.map(|name| name.plain().into_owned());
+    let name = name.or_else(|| server.note.clone());
+    let name = name.map(|name| check::plain(&name));
     if form == Form::Json {
         let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         let event = json!({

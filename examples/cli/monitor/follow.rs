@@ -71,7 +71,13 @@ impl<'a> Queries<'a> {
             let mut known: BTreeMap<Identity, Server> = known.collect();
             let listed = listed.into_iter();
             watched.servers = listed
-                .map(|server| known.remove(&server.identity).unwrap_or(server))
+                .map(|server| match known.remove(&server.identity) {
+                    Some(mut known) => {
+                        known.note = server.note;
+                        known
+                    }
+                    None => server,
+                })
                 .collect();
             for identity in known.keys() {
                 if let Some(task) = self.tasks.remove(identity) {

@@ -106,8 +106,9 @@ pub(crate) struct Arguments {
     /// Without any, embedded servers, unless this is a check.
     #[arg(value_name = "PROTOCOL|GAME SERVER")]
     servers: Vec<String>,
-    /// A file with one such pair a line; `-` for standard input. When the file changes, it is read
-    /// again: servers that stay in it keep their history.
+    /// A file with one such pair a line; `-` for standard input. A remark after `#` names a server
+    /// until it answers. When the file changes, it is read again: servers that stay in it keep
+    /// their history.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Watch the totals over all servers of this game; may be given more than once.
@@ -235,9 +236,12 @@ fn servers(arguments: &Arguments) -> Result<Vec<Server>, String> {
     if let Some(file) = &arguments.file {
         let named = |why: &str| format!("{}: {why}", file.display());
         let list = ServerList::open(file, None);
-        for target in list.map_err(|error| named(&command_line::message(&error)))? {
-            let (what, server) = target?;
-            servers.push(Server::new(what, server));
+        let mut list = list.map_err(|error| named(&command_line::message(&error)))?;
+        while let Some(target) = list.next() {
+            let (what, address) = target?;
+            let mut server = Server::new(what, address);
+            server.note = list.remark().map(str::to_owned);
+            servers.push(server);
         }
         if servers.is_empty() {
             return Err(named("no server in it"));

@@ -313,19 +313,25 @@ fn row(server: &Server, view: &View, html: &mut String) {
     html.push_str("</tr>\n");
 }
 
-/// The name of a server, or its address.
+/// The name of a server, or the remark of the list, or the address.
 pub(super) fn shown_name(server: &Server) -> String {
     match name_of(server) {
         Some(name) => name.plain().into_owned(),
-        None => server.identity.address(),
+        None => own_name(server),
     }
+}
+
+/// The remark of the list, or the address.
+fn own_name(server: &Server) -> String {
+    let note = server.note.clone();
+    note.unwrap_or_else(|| server.identity.address())
 }
 
 /// The same in colours.
 pub(super) fn name(server: &Server, html: &mut String) {
     match name_of(server) {
         Some(name) => coloured(name, html),
-        None => escaped(&server.identity.address(), html),
+        None => escaped(&own_name(server), html),
     }
 }
 
@@ -333,7 +339,7 @@ fn name_of(server: &Server) -> Option<&Text> {
     status(server)?.name.as_ref()
 }
 
-/// The game, and the address if it is not the name.
+/// The game, and the address and the remark if they are not the name.
 pub(super) fn game_and_address(server: &Server, html: &mut String) {
     let what = server.identity.what;
     let game = status(server).and_then(|status| Game::of(status, what.protocol()));
@@ -342,9 +348,13 @@ pub(super) fn game_and_address(server: &Server, html: &mut String) {
         (None, What::Protocol(protocol)) => protocol.as_str(),
     };
     escaped(name, html);
-    if name_of(server).is_some() {
+    let has_name = name_of(server).is_some();
+    let address = server.identity.address();
+    let address = Some(address).filter(|_| has_name || server.note.is_some());
+    let note = server.note.clone().filter(|_| has_name);
+    for text in address.into_iter().chain(note) {
         html.push_str(" · <bdi>");
-        escaped(&server.identity.address(), html);
+        escaped(&text, html);
         html.push_str("</bdi>");
     }
 }

@@ -785,9 +785,11 @@ fn a_file_of_servers_is_read_again_when_it_changes() {
         };
         let steps = async {
             until(&|servers| servers[1].queries > 0).await;
-            write("quake3 127.0.0.1:3\nquake3 127.0.0.1:2\n");
+            write("quake3 127.0.0.1:3\nquake3 127.0.0.1:2 # EU <duel>\n");
             until(&|servers| addresses(servers) == ["127.0.0.1:3", "127.0.0.1:2"]).await;
             assert!(shared.borrow().servers[1].queries > 0);
+            let page = shown(&shared.borrow(), watch::now());
+            assert!(page.contains(">EU &lt;duel&gt;</bdi></a>"), "{page}");
             until(&|servers| servers[0].queries > 0).await;
             write("nonsense\n");
             tokio::time::sleep(pause * 10).await;
@@ -1004,12 +1006,12 @@ fn the_state_as_json_has_null_for_what_is_not_known() {
         "state",
         "name",
         "map",
-        "players",
+        "player_count",
         "complete",
         "up_share_of_day",
         "history_seconds",
         "error_kind",
-        "player_list",
+        "players",
     ];
     assert_eq!(
         of(0, &names),
@@ -1023,7 +1025,7 @@ fn the_state_as_json_has_null_for_what_is_not_known() {
         of(2, &names),
         r#"["192.0.2.3:27960","not queried yet",null,null,null,null,null,null,null,null]"#
     );
-    assert_eq!(page["games"][0]["players"], Value::Null);
+    assert_eq!(page["games"][0]["player_count"], Value::Null);
     assert_eq!(page["time"], 864_000);
 }
 

@@ -64,6 +64,8 @@ pub(crate) struct Server {
     pub(crate) identity: Identity,
     /// Host and port as given.
     pub(crate) address: String,
+    /// The remark of the list, which names the server until it answers.
+    pub(crate) note: Option<String>,
     /// The latest answer. It stays while the server is down.
     pub(crate) answer: Option<Outcome<ServerStatus>>,
     /// The latest answer with a whole list of players, if players are compared.
@@ -131,6 +133,7 @@ impl Server {
         Self {
             identity: Identity::of(what, &address),
             address,
+            note: None,
             answer: None,
             listed: None,
             answered: None,
