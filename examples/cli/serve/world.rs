@@ -10,6 +10,7 @@ use shared::safe_text::{either, fit};
 
 use super::{Arguments, Served, WrongArgument, command_line};
 use crate::embedded;
+use crate::target::What;
 
 /// The embedded server at this port, with the status that the arguments ask for.
 pub(crate) fn of(
@@ -117,10 +118,7 @@ pub(crate) fn of_game(text: &str) -> Result<embedded::World, String> {
              and serve it with --replay; the games: {words}",
             game.name, game.id
         ),
-        None => format!(
-            "expected a protocol ({}) or a game ({words})",
-            either(&Protocol::ALL.map(Protocol::as_str))
-        ),
+        None => What::parse(text).err().unwrap_or_default(),
     })
 }
 
