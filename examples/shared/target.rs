@@ -83,6 +83,21 @@ impl What {
         }
     }
 
+    /// The server with the port that is queried.
+    pub fn at_query_port(self, server: &str) -> String {
+        let (host, port) = command_line::split(server);
+        let port = port.and_then(|port| port.parse().ok());
+        let query_port = match (self, port) {
+            (Self::Protocol(_), port) => port,
+            (Self::Game(game), Some(port)) => game.query_port.of(port),
+            (Self::Game(game), None) => game.default_query_port(),
+        };
+        match query_port {
+            Some(port) => command_line::join(host, port),
+            None => server.to_owned(),
+        }
+    }
+
     /// The server at its query port, as the target of a scan.
     pub fn target<'a, T>(self, server: &'a str) -> T
     where

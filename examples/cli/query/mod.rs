@@ -19,6 +19,7 @@ mod lan;
 pub(crate) mod print;
 mod settings;
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -39,7 +40,7 @@ use queryport::{
 
 use shared::wrap::wrap_for;
 use shared::{command_line, json, target, transcript};
-use target::{Identity, What};
+use target::What;
 use transcript::Recorded;
 
 /// Command lines for `--help`.
@@ -250,11 +251,13 @@ async fn run(
     }
     let form = Form::of(arguments);
     if let (Asked::Server(what, server), Some(file)) = (&asked, &arguments.record) {
+        let named =
+            |error: io::Error| format!("{}: {}", file.display(), command_line::message(&error));
+        let mut file = File::create(file).map_err(named)?;
         let how = (options, timing, arguments.short);
         let (result, transcript) = record(&client, (*what, server), how).await;
         let code = show(form, (*what, server, ""), &result)?;
-        std::fs::write(file, transcript)
-            .map_err(|error| format!("{}: {}", file.display(), command_line::message(&error)))?;
+        file.write_all(transcript.as_bytes()).map_err(named)?;
         return Ok(code.into());
     }
     match asked {
@@ -377,7 +380,7 @@ async fn record(
     if let What::Game(game) = what {
         options = options.with_dialect(game.dialect);
     }
-    let server = Identity::of(what, server).address();
+    let server = what.at_query_port(server);
     let transcript = Arc::default();
     let conversation = |nonce| {
         let comments = vec![
