@@ -119,5 +119,5 @@ impl<'a> Queries<'a> {
 fn changed(file: &Path) -> Option<(SystemTime, u64)> {
     let metadata = std::fs::metadata(file).ok()?;
     let time = metadata.modified().ok()?;
-    metadata.is_file().then(|| (time, metadata.len()))
+    metadata.is_file().then_some((time, metadata.len()))
 }

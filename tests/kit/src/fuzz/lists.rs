@@ -23,7 +23,7 @@ pub fn ut2004(data: &[u8]) {
         0 => Ut2004List::new(3369),
         _ => Ut2004List::new(2225),
     };
-    let session = || session_of(request.clone());
+    let session = || session_of(request);
     let piece = usize::from(choice >> 1) + 1;
     let list = run(session(), stream, piece);
     assert_eq!(
