@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use queryport::games::Game;
 use queryport::{ErrorKind, Outcome, Protocol, ServerStatus};
 use serde_json::{Map, Value, json};
 
@@ -35,8 +36,8 @@ const fn is_acted_on(c: char) -> bool {
     )
 }
 
-/// The first fields of a line: the server as given, its protocol and the id of its game, as far as
-/// they are known. Without an answer, the game is the one that was asked for.
+/// The first fields of a line: the server as given, its protocol, and the id of the game that was
+/// asked for.
 pub fn server(
     server: Option<&str>,
     protocol: Option<Protocol>,
@@ -49,8 +50,16 @@ pub fn server(
     object
 }
 
-/// Adds the fields of an outcome. The outcome can be read back from them.
-pub fn add_outcome(object: &mut Map<String, Value>, outcome: &Outcome<ServerStatus>) {
+/// Adds the id of the game that the answer identifies, and the fields of the outcome, which can be
+/// read back from them.
+pub fn add_outcome(
+    object: &mut Map<String, Value>,
+    protocol: Option<Protocol>,
+    outcome: &Outcome<ServerStatus>,
+) {
+    let game = protocol.and_then(|protocol| Game::of(&outcome.answer, protocol));
+    let game = game.map(|game| game.id);
+    object.insert("answered_game".to_owned(), json!(game));
     if let Value::Object(fields) = json!(outcome) {
         object.extend(fields);
     }

@@ -120,7 +120,8 @@ impl Client {
     /// The call takes at most [`Self::with_deadline`], 10 s by default.
     ///
     /// An answer from one of these ports is ignored if it names another game or another game port.
-    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are not
+    /// At the query port, another game is an answer too:
+    /// [`other_game`](field@crate::net::Detected::other_game) names it. [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are not
     /// queried, see [`Self::query_listed`].
     ///
     /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for

@@ -92,7 +92,7 @@ fn every_command_for_servers_knows_the_siblings() {
             let found = line(run);
             assert_eq!(found["peer"], query_port, "{run:?}: {found}");
             assert_eq!(
-                found["game"].as_str(),
+                found["answered_game"].as_str(),
                 family.recognised,
                 "{run:?}: {found}"
             );
@@ -153,7 +153,7 @@ fn a_server_of_quetoo_is_found() {
     ] {
         let found = line(run);
         assert_eq!(
-            (&found["peer"], &found["game"]),
+            (&found["peer"], &found["answered_game"]),
             (&server.as_str().into(), &"quetoo".into())
         );
         assert_eq!(found["answer"]["map"], "edge", "{run:?}: {found}");

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use queryport::games::Game;
 use queryport::{Client, ErrorKind, Protocol, ToStatus};
 
-use super::{Answered, Form, command_line, print};
+use super::{Answered, Answering, Form, command_line, print};
 
 /// Prints the servers as they answer: those of a game, and those whose game is not known. A table
 /// has a line for each.
@@ -76,8 +76,13 @@ impl Found {
     ) -> io::Result<()> {
         let mut out = io::stdout();
         if self.form != Form::Text {
-            let line = print::json(self.form, protocol, &outcome.peer.to_string(), outcome);
-            writeln!(out, "{line}")?;
+            let asked = Answering {
+                protocol,
+                game: None,
+                server: &outcome.peer.to_string(),
+                about: "",
+            };
+            writeln!(out, "{}", print::json(self.form, &asked, outcome))?;
         } else {
             if !self.has_server {
                 writeln!(

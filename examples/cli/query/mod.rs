@@ -82,7 +82,8 @@ pub(crate) struct Arguments {
     /// The key of the game, to check the answer to the command `secure`.
     #[arg(long, requires = "commands")]
     key: Option<String>,
-    /// Print JSON: one object per line, for each server, with `answer` or `error`.
+    /// Print JSON: one object per line, for each server, with `answer` or `error`. `game` is the one
+    /// that was asked for, `answered_game` the one that the answer identifies.
     #[arg(long)]
     json: bool,
     /// Print the texts of the JSON with their bytes and colours, so that `queryport serve --status`
@@ -340,20 +341,37 @@ fn show(
     result: &Result<Answered, Error>,
 ) -> io::Result<u8> {
     match result {
-        Ok(outcome) => print_answer(form, (what.protocol(), server, about), outcome),
+        Ok(outcome) => {
+            let asked = Answering {
+                protocol: what.protocol(),
+                game: what.game(),
+                server,
+                about,
+            };
+            print_answer(form, &asked, outcome)
+        }
         Err(error) => print_failure(form, (what, server), error),
     }
 }
 
-fn print_answer(
-    form: Form,
-    (protocol, server, about): (Protocol, &str, &str),
-    outcome: &Answered,
-) -> io::Result<u8> {
+/// A server that answered.
+pub(crate) struct Answering<'a> {
+    protocol: Protocol,
+    /// The game that was asked for.
+    game: Option<&'static Game>,
+    server: &'a str,
+    /// What describes it; if it is empty, its game does.
+    about: &'a str,
+}
+
+fn print_answer(form: Form, asked: &Answering<'_>, outcome: &Answered) -> io::Result<u8> {
     let mut out = io::stdout();
     match form {
-        Form::Text => write!(out, "{}", print::readable(protocol, about, outcome))?,
-        _ => writeln!(out, "{}", print::json(form, protocol, server, outcome))?,
+        Form::Text => {
+            let text = print::readable(asked.protocol, asked.about, outcome);
+            write!(out, "{text}")?;
+        }
+        _ => writeln!(out, "{}", print::json(form, asked, outcome))?,
     }
     let is_complete = outcome.answer.completeness.is_complete();
     Ok(command_line::status_of_answer(is_complete))
@@ -446,8 +464,13 @@ async fn detect(
     }
     let mut code = 0;
     for found in &found {
-        let asked = (found.protocol, host, "");
-        code = code.max(print_answer(form, asked, &found.outcome)?);
+        let asked = Answering {
+            protocol: found.protocol,
+            game: None,
+            server: host,
+            about: "",
+        };
+        code = code.max(print_answer(form, &asked, &found.outcome)?);
     }
     Ok(code.into())
 }
@@ -480,7 +503,13 @@ async fn by_game(
         Err(error) => return Ok(print_failure(form, (What::Game(game), server), &error)?.into()),
     };
     let about = found.game().map_or(game.name, |game| game.name);
-    let code = print_answer(form, (found.protocol, server, about), &found.outcome)?;
+    let asked = Answering {
+        protocol: found.protocol,
+        game: Some(game),
+        server,
+        about,
+    };
+    let code = print_answer(form, &asked, &found.outcome)?;
     if let Some(other) = found.other_game {
         command_line::complain(&other_game(game, other));
     }

@@ -12,13 +12,13 @@ use shared::safe_text::{counted, number_text};
 use shared::wrap::wrap_for;
 
 use super::target::What;
-use super::{Answered, Form, json};
+use super::{Answered, Answering, Form, json};
 
 /// An outcome as one line of JSON.
-pub(crate) fn json(form: Form, protocol: Protocol, server: &str, outcome: &Answered) -> String {
-    let game = Game::of(&outcome.answer, protocol).map(|game| game.id);
-    let mut line = json::server(Some(server), Some(protocol), game);
-    json::add_outcome(&mut line, outcome);
+pub(crate) fn json(form: Form, asked: &Answering<'_>, outcome: &Answered) -> String {
+    let game = asked.game.map(|game| game.id);
+    let mut line = json::server(Some(asked.server), Some(asked.protocol), game);
+    json::add_outcome(&mut line, Some(asked.protocol), outcome);
     if form == Form::DetailedJson {
         let answer = serde_json::json!(Detailed(&outcome.answer));
         line.insert("answer".to_owned(), answer);

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use queryport::games::Game;
 use queryport::scan::Scanned;
-use queryport::{Error, Protocol, ServerStatus, Text};
+use queryport::{Error, ServerStatus, Text};
 
 use super::safe_text::{self, fit, number_text};
 use super::target::{Target, What};
@@ -18,27 +18,16 @@ pub(crate) fn json_line(
 ) -> String {
     let (what, server) = target.unzip();
     let protocol = what.map(What::protocol);
-    let mut line = match &scanned.result {
-        Ok(outcome) => {
-            let game = game_of(&outcome.answer, protocol);
-            let mut line = json::server(server.as_deref(), protocol, game);
-            json::add_outcome(&mut line, outcome);
-            line
-        }
+    let game = what.and_then(What::game).map(|game| game.id);
+    let mut line = json::server(server.as_deref(), protocol, game);
+    match &scanned.result {
+        Ok(outcome) => json::add_outcome(&mut line, protocol, outcome),
         Err(error) => {
-            let game = what.and_then(What::game).map(|game| game.id);
-            let mut line = json::server(server.as_deref(), protocol, game);
             line.insert("error".to_owned(), serde_json::json!(error));
-            line
         }
-    };
+    }
     line.insert("skip".to_owned(), finished.into());
     json::line(line)
-}
-
-/// The id of the game that answered. It may differ from the listed one.
-fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static str> {
-    Game::of(status, protocol?).map(|game| game.id)
 }
 
 /// Narrower terminals have no room for the round-trip time and the map.
