@@ -95,13 +95,21 @@ impl<'a> Queries<'a> {
             return std::future::pending().await;
         };
         let mut read = changed(file);
+        if read.is_none() {
+            return std::future::pending().await;
+        }
         loop {
             tokio::time::sleep(pause).await;
             let latest = changed(file);
-            if latest.is_none() || latest == read {
+            if latest == read {
                 continue;
             }
             read = latest;
+            if read.is_none() {
+                let line = format_args!("{} is gone: the list stays as it was", file.display());
+                command_line::complain(&line.to_string());
+                continue;
+            }
             match servers(self.arguments) {
                 Ok(servers) => {
                     let count = counts(servers.len() as u64, self.arguments.game.len() as u64);

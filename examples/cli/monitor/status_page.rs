@@ -198,6 +198,14 @@ fn summary(servers: &[Server], view: &View, html: &mut String) {
             );
         }
     }
+    let others = servers.iter().filter_map(Server::other_game).count();
+    if others > 0 {
+        let link = view.sorted_by("state").link("");
+        let _ = write!(
+            html,
+            ", <a class=\"unknown\" href=\"{link}\">{others} of another game</a>"
+        );
+    }
     let statuses = || servers.iter().filter_map(current);
     let players = statuses().filter_map(|status| status.player_count);
     let players: u64 = players.map(u64::from).sum();
@@ -265,8 +273,8 @@ fn table(servers: &[Server], view: &View, html: &mut String) {
         Some("day") => {
             servers.sort_by_cached_key(|server| Reverse(peak(&server.history, view.now)))
         }
-        Some(_) => servers.sort_by_key(|server| server.state),
-        None => servers.sort_by_key(|server| server.state.min(State::New)),
+        Some(_) => servers.sort_by_key(|server| urgency(server)),
+        None => servers.sort_by_key(|server| urgency(server).min(State::New)),
     }
     if view.is_reversed {
         servers.reverse();
@@ -275,6 +283,14 @@ fn table(servers: &[Server], view: &View, html: &mut String) {
         row(server, view, html);
     }
     html.push_str("</tbody>\n</table>\n");
+}
+
+/// The state, the worst first. A server of another game is no healthy one.
+fn urgency(server: &Server) -> State {
+    match server.other_game() {
+        Some(_) => State::NotAsked,
+        None => server.state,
+    }
 }
 
 /// The name of a server, which leads to its page.
@@ -372,10 +388,7 @@ pub(super) const fn class_of(state: State) -> &'static str {
 /// Up or down, since when, and why; the round trip and the age of the latest answer.
 pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
     let word = server.state.as_str();
-    let class = match server.other_game() {
-        Some(_) => class_of(State::NotAsked),
-        None => class_of(server.state),
-    };
+    let class = class_of(urgency(server));
     let _ = write!(html, "<{element} class=\"state {class}\">{word}");
     let age = |since: Instant| unbroken(now.saturating_duration_since(since));
     if let Some(since) = server.since {

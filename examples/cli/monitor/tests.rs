@@ -1048,21 +1048,21 @@ fn an_answer_of_another_game_is_told() {
     terror.answer.rules.push("gamename", "q3urt43");
     let arena = What::parse("openarena").unwrap();
     let mut server = Server::new(arena, "192.0.2.1".to_owned());
-    let state = server.add(Ok(terror), watch::now()).unwrap();
+    server.add(Ok(terror), watch::now());
     let words = "says that it runs Urban Terror, not OpenArena";
-    let event = events::line(
-        events::Form::Text,
-        UNIX_EPOCH,
-        &server,
-        &events::Event::State(state),
-    );
-    assert!(event.ends_with(&format!("up: {words}")), "{event}");
+    let event = server.new_other_game().unwrap();
+    let line = events::line(events::Form::Text, UNIX_EPOCH, &server, &event);
+    assert!(line.ends_with(&format!(" other game: {words}")), "{line}");
+    assert_eq!(server.new_other_game(), None, "it is told once");
     let watched = Watched {
         servers: vec![server],
         games: Vec::new(),
     };
     let page = shown(&watched, watch::now());
-    assert!(page.contains(words), "{page}");
+    assert!(
+        page.contains(words) && page.contains("1 of another game"),
+        "{page}"
+    );
     let (state, line) = report(&watched, Thresholds::default());
     assert_eq!(state, State::Warning);
     assert!(line.contains(words), "{line}");

@@ -76,6 +76,8 @@ pub(crate) struct Server {
     pub(crate) failure: Option<Failure>,
     /// The failures since the latest answer. There are none while the server is not up.
     doubts: Vec<Doubt>,
+    /// The words of [`Self::other_game`] of the latest answer.
+    told: Option<String>,
     /// The time of the first result.
     pub(crate) first: Option<Instant>,
     pub(crate) state: State,
@@ -139,6 +141,7 @@ impl Server {
             answered: None,
             failure: None,
             doubts: Vec::new(),
+            told: None,
             first: None,
             state: State::New,
             since: None,
@@ -235,6 +238,17 @@ impl Server {
         came_up.then(|| latest.time.saturating_duration_since(before.time))
     }
 
+    /// What the latest answer says about its game, if the one before did not.
+    pub(crate) fn new_other_game(&mut self) -> Option<Event> {
+        self.status()?;
+        let words = self.other_game();
+        if words == self.told {
+            return None;
+        }
+        self.told.clone_from(&words);
+        words.map(Event::OtherGame)
+    }
+
     /// The players who joined and left between the latest result and the whole list before it.
     pub(crate) fn changes_of_players(&mut self) -> Vec<Event> {
         let is_whole = |status: &&ServerStatus| {
@@ -280,7 +294,8 @@ impl Server {
         self.answer.as_ref().filter(|_| self.failure.is_none())
     }
 
-    /// What the answer to the latest query says about its game, if that is not the named one.
+    /// What the answer to the latest query says about its game, if that is not the named one. Then
+    /// another server has the port.
     pub(crate) fn other_game(&self) -> Option<String> {
         let named = self.identity.what.game()?;
         let found = other_game(self.status()?, named)?;
@@ -395,6 +410,7 @@ pub(crate) async fn watch_server(
             let state = server.add(result, now());
             if let Some(form) = events {
                 let mut seen: Vec<Event> = state.map(Event::State).into_iter().collect();
+                seen.extend(server.new_other_game());
                 seen.extend(server.changes_of_players());
                 events::print(form, server, &seen);
             }
