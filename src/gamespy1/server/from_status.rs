@@ -330,4 +330,17 @@ mod tests {
         assert_eq!(with(b"G\x00r\x00\xfc\x00", Charset::Utf16Le), b"Gr\xfc");
         assert_eq!(with(b"a\x1b\xff\x01\x01b", auto), b"ab");
     }
+
+    #[test]
+    fn only_spectators_have_the_model_of_spectators() {
+        let written = |spectator| {
+            let mut player = Player::new("Ann");
+            player.spectator = spectator;
+            let mut out = Vec::new();
+            put_player(0, &player, &mut out);
+            out
+        };
+        assert_ne!(written(Some(true)), written(None));
+        assert_eq!(written(Some(false)), written(None));
+    }
 }

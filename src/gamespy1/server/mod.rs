@@ -480,10 +480,20 @@ mod tests {
 
     #[test]
     fn a_reply_that_was_cut_has_no_end_mark() {
-        let parts: Vec<Part<'_>> = (0..100).map(|_| whole(&[("key", "value")])).collect();
+        let mut parts: Vec<Part<'_>> = (0..100).map(|_| whole(&[("key", "value")])).collect();
         let datagrams = finish(&parts, 10, 1);
         assert_eq!(datagrams.len(), MAX_FRAGMENTS);
         assert_eq!(datagrams[31], br"\key\value\queryid\1.32"[..]);
+        let datagrams = finish(&parts[..MAX_FRAGMENTS], 10, 1);
+        assert_eq!(datagrams[31], br"\key\value\queryid\1.32\final\"[..]);
+        parts.truncate(MAX_FRAGMENTS - 1);
+        parts.push(rules(&[("a", "1")]));
+        let datagrams = finish(&parts, 10, 1);
+        assert_eq!(
+            datagrams[31],
+            br"\a\1\queryid\1.32\final\"[..],
+            "with its rules"
+        );
     }
 
     #[test]
