@@ -521,6 +521,16 @@ mod tests {
         }
     }
 
+    /// Digits that are no colour are taken out, and the colour stays.
+    #[test]
+    fn a_colour_lasts_over_a_code_without_one() {
+        let spans = spans("^cff0000a^czzzzzzb", Colours::SeriousSam);
+        let texts: String = spans.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, "ab");
+        let red = Some(Colour::Rgb(0xFF, 0, 0));
+        assert!(spans.iter().all(|(colour, _)| *colour == red), "{spans:?}");
+    }
+
     /// `ColorIndex` and its like in the engines' sources.
     #[test]
     fn a_character_selects_an_entry_of_the_palette() {

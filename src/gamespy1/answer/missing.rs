@@ -158,3 +158,14 @@ fn leaves_out_columns(fields: Fields<'_>) -> bool {
     let known: Known<'_> = fields.pairs().collect();
     Engine::of(&known, false).absent_score.is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_in_columns_are_counted_once() {
+        let rows = br"\numplayers\4\player_0\a\player_1\b\player_2\c\frags_0\1\frags_1\2\frags_2\3";
+        assert!(lacks_rows(Fields::new(rows), &Asked::default()));
+    }
+}
