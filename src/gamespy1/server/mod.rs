@@ -166,8 +166,9 @@ struct Answered<'a> {
     count: usize,
 }
 
-/// A request has space for 16 different properties at most.
-const MAX_COMMANDS: usize = 16;
+/// A request of 255 bytes has no more: nine commands, each answered once, and 17 properties of at
+/// least 15 bytes.
+const MAX_COMMANDS: usize = 26;
 
 impl<'a> Answered<'a> {
     fn of(request: &Request<'a>, service: &Service) -> Self {
@@ -421,6 +422,7 @@ impl Packed {
 mod tests {
     use super::*;
     use crate::gamespy1::wire::put::put_pair;
+    use crate::{Protocol, Rules};
 
     fn whole(pairs: &[(&str, &str)]) -> Part<'static> {
         let mut text = Datagrams::default();
@@ -471,6 +473,19 @@ mod tests {
                 br"\e\2\f\3\queryid\7.4\final\",
             ]
         );
+    }
+
+    #[test]
+    fn all_commands_of_the_longest_request_are_answered() {
+        let mut request = br"\basic\\info\\rules\\players\\teams\\packets\\status\".to_vec();
+        for property in b'a'..=b'k' {
+            request.extend_from_slice(br"\game_property\");
+            request.extend_from_slice(&[property, b'\\']);
+        }
+        let request = Request::parse(&request).unwrap();
+        let service = Service::from(Protocol::GameSpy1);
+        let service = service.with_properties(Rules::default(), Rules::default(), false);
+        assert_eq!(Answered::of(&request, &service).commands().len(), 7 + 11);
     }
 
     #[test]
