@@ -474,7 +474,7 @@ impl Client {
             async move {
                 let found = client.query_game(&game?, server).await?;
                 match found.other_game {
-                    Some(other) => Err(found.other_server(Some(other))),
+                    Some(_) => Err(found.other_server()),
                     None => Ok(found.outcome),
                 }
             }

@@ -70,15 +70,15 @@ impl Detected {
             .or_else(|| self.game_in_answer())
     }
 
-    pub(super) fn game_in_answer(&self) -> Option<&'static Game> {
+    fn game_in_answer(&self) -> Option<&'static Game> {
         Game::of(&self.outcome.answer, self.protocol)
     }
 
     /// The error for an answer from another server.
-    pub(super) fn other_server(&self, game: Option<&'static Game>) -> Error {
+    pub(super) fn other_server(&self) -> Error {
         Error::OtherServer {
             peer: self.outcome.peer,
-            game: game.map(|game| game.id),
+            game: self.game_in_answer().map(|game| game.id),
             game_port: self.outcome.answer.game_port,
         }
     }
@@ -260,7 +260,7 @@ impl Querier {
                     found.wanted = Game::all().find(|game| game.id == wanted.game.id);
                     return Some(Ok(found));
                 }
-                Ok(found) => found.other_server(found.game_in_answer()),
+                Ok(found) => found.other_server(),
                 Err(error) => error,
             };
             if number < first_number {

@@ -302,9 +302,9 @@ fn at_query_port(game: &Game, server: Server) -> Result<Destination, Error> {
 
 #[cfg(feature = "games")]
 fn other_server(outcome: &Outcome<Answer>, game_port: u16) -> Option<Error> {
-    let found = Detected::new(outcome.answer.protocol(), outcome.clone());
-    let named = found.outcome.answer.game_port?;
-    (named != game_port).then(|| found.other_server(found.game_in_answer()))
+    let named = outcome.answer.to_status().game_port?;
+    let found = || Detected::new(outcome.answer.protocol(), outcome.clone());
+    (named != game_port).then(|| found().other_server())
 }
 
 /// The listed port is the query port.

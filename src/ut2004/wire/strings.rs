@@ -216,7 +216,7 @@ pub(super) fn index(input: &[u8]) -> Parsed<'_, i32> {
 }
 
 /// Appends the number of entries of a list, as a compact index.
-pub(crate) fn put_count(count: usize, out: &mut impl BufMut) -> Result<(), EncodeError> {
+pub(super) fn put_count(count: usize, out: &mut impl BufMut) -> Result<(), EncodeError> {
     put_index(to_index(count)?, out);
     Ok(())
 }

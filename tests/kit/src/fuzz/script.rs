@@ -172,7 +172,7 @@ pub struct Played<A> {
 }
 
 /// The maximum number of timers that fire after the last datagram.
-const MAX_TIMERS: usize = 100;
+const MAX_TIMERS: usize = 40;
 
 /// Runs a conversation with a script of (time step, sender, datagram) to its end, after a bounded
 /// number of timers. One in four senders is another address. `take` is called after each step.

@@ -25,8 +25,6 @@ pub struct ListServer {
     received: Vec<u8>,
     step: u8,
     is_ut2004: bool,
-    /// The login and the request as received.
-    pub frames: Vec<Vec<u8>>,
     pub closed: bool,
 }
 
@@ -40,7 +38,6 @@ impl ListServer {
             received: Vec::new(),
             step: 0,
             is_ut2004: false,
-            frames: Vec::new(),
             closed: false,
         };
         (server, frame(&text(CHALLENGE)))
@@ -56,7 +53,6 @@ impl ListServer {
                 break;
             }
             let body: Vec<u8> = self.received.drain(..4 + length).skip(4).collect();
-            self.frames.push(body.clone());
             out.extend(self.handle_frame(&body));
         }
         out
