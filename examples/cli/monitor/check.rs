@@ -148,7 +148,7 @@ fn words(server: &Server, thresholds: Thresholds) -> String {
     };
     let other_game = server.other_game();
     let other_game = other_game
-        .map(|words| format!(", {}", plain(&words)))
+        .map(|words| format!(", {}", plain(words)))
         .unwrap_or_default();
     let (players, slots) = (count(status.player_count), count(status.max_players));
     format!(

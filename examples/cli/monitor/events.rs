@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::status_page::{duration, status};
+use super::status_page::{duration, given_name};
 use super::watch::{Server, State};
 use super::{check, command_line};
 
@@ -58,10 +58,7 @@ pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event)
     };
     let what = server.identity.what;
     let address = check::plain(&server.identity.address());
-    let name = status(server).and_then(|status| status.name.as_ref());
-    let name = name.map(|name| name.plain().into_owned());
-    let name = name.or_else(|| server.note.clone());
-    let name = name.map(|name| check::plain(&name));
+    let name = given_name(server).map(|name| check::plain(&name));
     if form == Form::Json {
         let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         let event = json!({

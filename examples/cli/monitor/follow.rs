@@ -123,7 +123,7 @@ impl<'a> Queries<'a> {
     }
 }
 
-/// When a file was changed, and its length; `None` if it is no file, such as standard input.
+/// When a file was changed, and its length; `None` for others, such as standard input.
 fn changed(file: &Path) -> Option<(SystemTime, u64)> {
     let metadata = std::fs::metadata(file).ok()?;
     let time = metadata.modified().ok()?;

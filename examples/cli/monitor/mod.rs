@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The status page is sorted by its headings, and a second click reverses the order; at first,
-//! servers that are down are above the others. Below them are the latest outages. Each server has
-//! a page with its players, rules and own outages.
+//! servers that are down are above the others. Below them are the latest changes. Each server has
+//! a page with its players, rules and own changes.
 //! A page loads itself again after the interval of the queries, every 5 to 30 seconds; with `?still`,
 //! it does not. `/status.json` has the same for programs. A game without a port is watched at the
 //! usual port.

@@ -188,23 +188,19 @@ fn summary(servers: &[Server], view: &View, html: &mut String) {
     };
     let all = counted(servers.len() as u64, "server");
     let _ = write!(html, "<p>{} of {all} up", count(State::Up));
-    for (state, class) in [(State::Down, "down"), (State::NotAsked, "unknown")] {
-        let (count, word) = (count(state), state.as_str());
+    let others = servers.iter().filter_map(Server::other_game).count();
+    let link = view.sorted_by("state").link("");
+    for (count, class, word) in [
+        (count(State::Down), "down", State::Down.as_str()),
+        (count(State::NotAsked), "unknown", State::NotAsked.as_str()),
+        (others, "unknown", "of another game"),
+    ] {
         if count > 0 {
-            let link = view.sorted_by("state").link("");
             let _ = write!(
                 html,
                 ", <a class=\"{class}\" href=\"{link}\">{count} {word}</a>"
             );
         }
-    }
-    let others = servers.iter().filter_map(Server::other_game).count();
-    if others > 0 {
-        let link = view.sorted_by("state").link("");
-        let _ = write!(
-            html,
-            ", <a class=\"unknown\" href=\"{link}\">{others} of another game</a>"
-        );
     }
     let statuses = || servers.iter().filter_map(current);
     let players = statuses().filter_map(|status| status.player_count);
@@ -285,7 +281,7 @@ fn table(servers: &[Server], view: &View, html: &mut String) {
     html.push_str("</tbody>\n</table>\n");
 }
 
-/// The state, the worst first. A server of another game is no healthy one.
+/// The state, the worst first. A server of another game is not healthy.
 fn urgency(server: &Server) -> State {
     match server.other_game() {
         Some(_) => State::NotAsked,
@@ -329,25 +325,22 @@ fn row(server: &Server, view: &View, html: &mut String) {
     html.push_str("</tr>\n");
 }
 
-/// The name of a server, or the remark of the list, or the address.
-pub(super) fn shown_name(server: &Server) -> String {
-    match name_of(server) {
-        Some(name) => name.plain().into_owned(),
-        None => own_name(server),
-    }
+/// The name of a server, or the remark of the list.
+pub(super) fn given_name(server: &Server) -> Option<String> {
+    let name = name_of(server).map(|name| name.plain().into_owned());
+    name.or_else(|| server.note.clone())
 }
 
-/// The remark of the list, or the address.
-fn own_name(server: &Server) -> String {
-    let note = server.note.clone();
-    note.unwrap_or_else(|| server.identity.address())
+/// The same, or the address.
+pub(super) fn shown_name(server: &Server) -> String {
+    given_name(server).unwrap_or_else(|| server.identity.address())
 }
 
 /// The same in colours.
 pub(super) fn name(server: &Server, html: &mut String) {
     match name_of(server) {
         Some(name) => coloured(name, html),
-        None => escaped(&own_name(server), html),
+        None => escaped(&shown_name(server), html),
     }
 }
 
@@ -399,7 +392,8 @@ pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut Str
         };
         let _ = write!(html, " for {least}{}", age(since));
     }
-    let mut details: Vec<String> = server.other_game().into_iter().collect();
+    let other_game = server.other_game().map(str::to_owned);
+    let mut details: Vec<String> = other_game.into_iter().collect();
     if let Some(failure) = &server.failure {
         details.push(match server.state {
             State::Up => "no answer to the latest query".to_owned(),

@@ -1041,7 +1041,7 @@ fn the_state_as_json_has_the_game_that_was_asked_for_and_the_one_that_answered()
     assert_eq!(server["answered_game"], "urbanterror");
 }
 
-/// Another server at the port is no healthy one: the page, a check and an event say so.
+/// Another server at the port is not healthy: the page, a check and an event tell it.
 #[test]
 fn an_answer_of_another_game_is_told() {
     let mut terror = outcome("Srv", "ut4_casa");

@@ -76,7 +76,9 @@ pub(crate) struct Server {
     pub(crate) failure: Option<Failure>,
     /// The failures since the latest answer. There are none while the server is not up.
     doubts: Vec<Doubt>,
-    /// The words of [`Self::other_game`] of the latest answer.
+    /// The words about another game in the latest answer.
+    other_game: Option<String>,
+    /// Those that the latest event had.
     told: Option<String>,
     /// The time of the first result.
     pub(crate) first: Option<Instant>,
@@ -141,6 +143,7 @@ impl Server {
             answered: None,
             failure: None,
             doubts: Vec::new(),
+            other_game: None,
             told: None,
             first: None,
             state: State::New,
@@ -166,6 +169,7 @@ impl Server {
                 self.rejected += u64::from(outcome.stats.rejected);
                 self.doubts.clear();
                 self.failure = None;
+                self.other_game = words_of_other_game(self.identity.what, &outcome.answer);
                 self.answer = Some(outcome);
                 self.answered = Some(now);
             }
@@ -238,15 +242,14 @@ impl Server {
         came_up.then(|| latest.time.saturating_duration_since(before.time))
     }
 
-    /// What the latest answer says about its game, if the one before did not.
+    /// The event of an answer that names another game, unless the answer before it did so too.
     pub(crate) fn new_other_game(&mut self) -> Option<Event> {
         self.status()?;
-        let words = self.other_game();
-        if words == self.told {
+        if self.told == self.other_game {
             return None;
         }
-        self.told.clone_from(&words);
-        words.map(Event::OtherGame)
+        self.told.clone_from(&self.other_game);
+        self.told.clone().map(Event::OtherGame)
     }
 
     /// The players who joined and left between the latest result and the whole list before it.
@@ -294,21 +297,26 @@ impl Server {
         self.answer.as_ref().filter(|_| self.failure.is_none())
     }
 
-    /// What the answer to the latest query says about its game, if that is not the named one. Then
+    /// The words about the game in the answer to the latest query, if it is not the named one:
     /// another server has the port.
-    pub(crate) fn other_game(&self) -> Option<String> {
-        let named = self.identity.what.game()?;
-        let found = other_game(self.status()?, named)?;
-        Some(format!(
-            "says that it runs {}, not {}",
-            found.name, named.name
-        ))
+    pub(crate) fn other_game(&self) -> Option<&str> {
+        self.status()?;
+        self.other_game.as_deref()
     }
 
     /// The status in it.
     fn status(&self) -> Option<&ServerStatus> {
         Some(&self.outcome()?.answer)
     }
+}
+
+fn words_of_other_game(what: What, status: &ServerStatus) -> Option<String> {
+    let named = what.game()?;
+    let found = other_game(status, named)?;
+    Some(format!(
+        "says that it runs {}, not {}",
+        found.name, named.name
+    ))
 }
 
 /// A game and the sums over its servers; none before the end of the first scan.

@@ -82,8 +82,8 @@ pub(crate) struct Arguments {
     /// The key of the game, to check the answer to the command `secure`.
     #[arg(long, requires = "commands")]
     key: Option<String>,
-    /// Print JSON: one object per line, for each server, with `answer` or `error`. `game` is the one
-    /// that was asked for, `answered_game` the one that the answer identifies.
+    /// Print JSON: one object per line, for each server, with `answer` or `error`. `game` is the
+    /// requested game, `answered_game` the game in the answer.
     #[arg(long)]
     json: bool,
     /// Print the texts of the JSON with their bytes and colours, so that `queryport serve --status`
@@ -360,7 +360,7 @@ pub(crate) struct Answering<'a> {
     /// The game that was asked for.
     game: Option<&'static Game>,
     server: &'a str,
-    /// What describes it; if it is empty, its game does.
+    /// Its description; if it is empty, its game is.
     about: &'a str,
 }
 

@@ -123,8 +123,8 @@ pub(crate) struct Arguments {
     /// With a game: leave out servers of other games, which the same list may contain.
     #[arg(long)]
     same_game: bool,
-    /// Print JSON: one object per line, for each server, with `answer` or `error`. `game` is the one
-    /// that was asked for, `answered_game` the one that the answer identifies.
+    /// Print JSON: one object per line, for each server, with `answer` or `error`. `game` is the
+    /// requested game, `answered_game` the game in the answer.
     #[arg(long)]
     json: bool,
     /// Print the servers without a usable answer on standard error.
