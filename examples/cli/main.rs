@@ -24,6 +24,7 @@ mod server_list;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use clap_complete::Shell;
 use shared::{command_line, safe_text, target};
 
@@ -56,7 +57,7 @@ enum Program {
 fn main() -> ExitCode {
     let program = match Program::try_parse() {
         Ok(program) => program,
-        Err(error) => return monitor::wrong(&error),
+        Err(error) => return monitor::wrong(&with_query(error)),
     };
     match program {
         Program::Query(arguments) => query::start(arguments),
@@ -78,6 +79,22 @@ fn main() -> ExitCode {
         Program::Decode(arguments) => decode::start(&arguments),
         Program::Completions { shell } => completions::start(shell),
     }
+}
+
+/// Shows how to query a server if its game, protocol or host is in the place of the command.
+fn with_query(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let arguments = match target::What::parse(word) {
+        Ok(what) => format!("{what} HOST"),
+        Err(_) if word.contains(['.', ':']) => word.clone(),
+        Err(_) => return error,
+    };
+    let tip = format!("a server is queried with 'queryport query {arguments}'");
+    let tips = ContextValue::StyledStrs(vec![tip.into()]);
+    error.insert(ContextKind::Suggested, tips);
+    error
 }
 
 #[cfg(test)]

@@ -345,7 +345,16 @@ fn client(arguments: &Arguments, game: Option<&Game>) -> Result<Client, Error> {
 fn named(arguments: &Arguments) -> Result<Vec<Target>, String> {
     let name = arguments.list.as_deref().unwrap_or(Path::new(""));
     let name = name.to_string_lossy();
-    let target = |server: &String| Ok((What::of_server(&name, server)?, server.clone()));
+    let target = |server: &String| {
+        // As in a list, a host name with a dot or a colon is no game.
+        if !server.contains(['.', ':']) && What::parse(server).is_ok() {
+            return Err(format!(
+                "\"{server}\" is a game or protocol, not a server: a file can name several, with GAME HOST \
+                 on each line; a host of this name needs its port"
+            ));
+        }
+        Ok((What::of_server(&name, server)?, server.clone()))
+    };
     arguments.servers.iter().map(target).collect()
 }
 

@@ -166,6 +166,12 @@ impl Printer {
         if output.rejected > 0 {
             command_line::complain(&format!("  lines rejected    {}", output.rejected));
         }
+        let failed = self.summary.failed();
+        if failed > 0 && !self.has_failures && !matches!(self.form, Form::Json) {
+            command_line::complain(&format!(
+                "{failed} without a usable answer: --failures prints them"
+            ));
+        }
         if !matches!(end, End::List) {
             command_line::complain(&format!(
                 "  interrupted; to go on:  --skip {}",

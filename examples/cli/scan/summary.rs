@@ -56,7 +56,12 @@ impl Summary {
 
     /// All results.
     pub(crate) const fn done(&self) -> u64 {
-        self.answered() + self.timeout + self.unreachable + self.other + self.not_asked
+        self.answered() + self.failed()
+    }
+
+    /// Servers without a usable answer.
+    pub(crate) const fn failed(&self) -> u64 {
+        self.timeout + self.unreachable + self.other + self.not_asked
     }
 
     pub(crate) const fn answered(&self) -> u64 {
@@ -120,7 +125,10 @@ mod tests {
         (summary.complete, summary.incomplete, summary.other_games) = (5, 1, 2);
         (summary.timeout, summary.unreachable) = (3, 4);
         (summary.other, summary.not_asked) = (6, 7);
-        assert_eq!((summary.answered(), summary.done()), (6, 26));
+        assert_eq!(
+            (summary.answered(), summary.failed(), summary.done()),
+            (6, 20, 26)
+        );
         let mut stats = ScanStats::default();
         (stats.started, stats.requests, stats.datagrams) = (19, 30, 1);
         (stats.bytes_sent, stats.bytes_received) = (800, 90);
