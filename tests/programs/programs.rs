@@ -1026,6 +1026,15 @@ fn a_recorded_query_says_how_it_was_made_and_how_it_ended() {
     assert_eq!(run(&short), remarks("short", 3, 1));
     child.kill().unwrap();
     child.wait().unwrap();
+    // The server is gone: an earlier record stays.
+    let file = list("kept-record", "# protocol quake3\n");
+    let (code, out, err) = output(&["query", "quake3", address, "--record", &file]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        "# protocol quake3\n"
+    );
+    std::fs::remove_file(file).unwrap();
 }
 
 #[test]

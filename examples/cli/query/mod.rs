@@ -19,12 +19,12 @@ mod lan;
 pub(crate) mod print;
 mod settings;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::embedded;
@@ -41,7 +41,7 @@ use queryport::{
 use shared::wrap::wrap_for;
 use shared::{command_line, json, target, transcript};
 use target::What;
-use transcript::Recorded;
+use transcript::{Recorded, Transcript};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -57,7 +57,8 @@ const EXAMPLES: &[&str] = &[
 #[command(name = "query", bin_name = "queryport query", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// The game, by its id or name (`queryport games` lists them), or the protocol. If you give
-    /// only a server, the usual ports of many games are tried.
+    /// only a server, the usual ports of many games are tried. `ut2004` is the protocol, except
+    /// with port 7777, where it is the game.
     #[arg(value_name = "GAME|PROTOCOL")]
     what: Option<String>,
     /// HOST, HOST:PORT, HOST PORT, an IP address or [IPv6]:PORT. With a protocol, give the query
@@ -96,7 +97,7 @@ pub(crate) struct Arguments {
     short: bool,
     /// Write the datagrams of the query into this file, as a transcript that `queryport decode` and
     /// `queryport serve --replay` read. Of a game, only the usual query port is queried. The file has
-    /// no address of the server or of this machine.
+    /// no address of the server or of this machine. An existing file stays if nothing answers.
     #[arg(long, value_name = "FILE", conflicts_with = "commands")]
     record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.
@@ -254,11 +255,15 @@ async fn run(
     if let (Asked::Server(what, server), Some(file)) = (&asked, &arguments.record) {
         let named =
             |error: io::Error| format!("{}: {}", file.display(), command_line::message(&error));
-        let mut file = File::create(file).map_err(named)?;
+        // An earlier record is lost only to one with a reply.
+        let can_write = File::options().append(true).create(true).open(file);
+        can_write.map_err(named)?;
         let how = (options, timing, arguments.short);
         let (result, transcript) = record(&client, (*what, server), how).await;
         let code = show(form, (*what, server, ""), &result)?;
-        file.write_all(transcript.as_bytes()).map_err(named)?;
+        if transcript.datagrams(false).next().is_some() {
+            fs::write(file, transcript.to_string()).map_err(named)?;
+        }
         return Ok(code.into());
     }
     match asked {
@@ -393,13 +398,13 @@ async fn record(
     client: &Client,
     (what, server): (What, &str),
     (mut options, timing, is_short): (QueryOptions, Timing, bool),
-) -> (Result<Answered, Error>, String) {
+) -> (Result<Answered, Error>, Transcript) {
     let protocol = what.protocol();
     if let What::Game(game) = what {
         options = options.with_dialect(game.dialect);
     }
     let server = what.at_query_port(server);
-    let transcript = Arc::default();
+    let transcript = Arc::new(Mutex::new(Transcript::default()));
     let conversation = |nonce| {
         let comments = vec![
             format!("protocol {protocol}"),
@@ -423,14 +428,12 @@ async fn record(
         Ok(outcome) => outcome.answer.completeness.to_string(),
         Err(error) => format!("{:?}", error.kind()),
     };
-    let text = match transcript.lock() {
-        Ok(mut transcript) => {
-            transcript.outcome = Some(outcome);
-            transcript.to_string()
-        }
-        Err(_) => String::new(),
+    let mut transcript = match transcript.lock() {
+        Ok(transcript) => transcript.clone(),
+        Err(_) => Transcript::default(),
     };
-    (result, text)
+    transcript.outcome = Some(outcome);
+    (result, transcript)
 }
 
 /// Tries the usual ports of many games, or only the given one.
@@ -536,6 +539,10 @@ fn can_be_listed(error: &Error, game: &Game) -> bool {
 const SIBLINGS: &str =
     "\n  Servers of Quake 2 and QuakeWorld answer if you name the game: quake2 or quake.";
 
+/// Advice for the protocol `ut2004`, which has the name of a game.
+const NOT_THE_GAME: &str = "\n  ut2004 is the protocol here. With the port that players connect to, name the game: \
+                            unrealtournament2004.";
+
 /// Advice for the user after a failure.
 fn advice(error: &Error, what: What, server: &str) -> String {
     let protocol = what.protocol();
@@ -554,6 +561,7 @@ fn advice(error: &Error, what: What, server: &str) -> String {
                     format!("\n  {}: {}", game.name, game.quirks)
                 }
                 What::Protocol(Protocol::Quake3) => SIBLINGS.to_owned(),
+                What::Protocol(Protocol::Ut2004) => NOT_THE_GAME.to_owned(),
                 _ => String::new(),
             };
             format!(
