@@ -3,123 +3,59 @@
 //! In a complete answer, both find the same fields. No answer is complete if the naive reader
 //! proves that something is missing.
 
-use std::net::SocketAddr;
 use std::time::Instant;
 
 use arbitrary::Unstructured;
 use bytes::Bytes;
-use queryport::session::{Conversation, Machine, QueryStats, Session};
+use queryport::session::Conversation;
 use queryport::{
-    Detail, Dialect, Format, Limits, QueryError, QueryOptions, Requester, Secret, ServerStatus,
-    Service, Timing, ToStatus, gamespy1, gamespy4, quake3, ut2004,
+    Detail, Dialect, Format, Limits, QueryOptions, Requester, Secret, ServerStatus, Service,
+    ToStatus, gamespy1, gamespy4, quake3, ut2004,
 };
 
-use super::script::{Event, Step};
+use super::script::{Event, Exchanged, Played, Step};
 use crate::naive::{self, Fields, Pairs, Reading, Text, Whole};
 
 // The defaults of `Limits`.
 const MAX_RULES: usize = 4096;
 const MAX_PLAYERS: usize = 1024;
 
-/// The result of a query.
-struct Ended<A> {
-    answer: Option<A>,
-    /// The datagrams from the server until the answer.
-    received: Vec<Text>,
-    /// The requests, each with the number of datagrams before it.
-    sent: Vec<(usize, Text)>,
-    stats: QueryStats,
-}
-
 /// Runs a query through a script. `reply` acts as a correct server: it gets the state, the last
-/// request and the number of requests.
+/// request and a number of requests. One in eight senders is a different server.
 fn play<C: Conversation>(
     query: C,
     steps: &[Step],
-    mut reply: impl FnMut(bool, &[u8], u64) -> Vec<Bytes>,
+    reply: impl Fn(bool, &[u8], u64) -> Vec<Bytes>,
     adapt: impl Fn(&[u8], &mut Vec<u8>),
-) -> Ended<C::Answer> {
-    let peer: SocketAddr = ([192, 0, 2, 2], 7778).into();
-    let other: SocketAddr = ([192, 0, 2, 3], 7778).into();
-    let start = Instant::now();
-    let mut now = start;
-    let mut session = Session::new(query, peer, Timing::default(), now);
-    let (mut request, mut sent) = (Vec::new(), Vec::new());
-    let mut received: Vec<Text> = Vec::new();
-    let mut pump = |session: &mut Session<C>, now, request: &mut Vec<u8>, received: usize| {
-        let mut out = Vec::new();
-        while session.poll_transmit(now, &mut out).is_some() {
-            *request = std::mem::take(&mut out);
-            sent.push((received, request.clone()));
-            assert!(sent.len() <= 64, "requests without end");
+) -> Played<C::Answer> {
+    let of_kind = |step: &Step, exchanged: &Exchanged| match &step.event {
+        Event::Raw(bytes) => Some(bytes.clone()),
+        Event::Reply { state, index } => {
+            let number = u64::from(step.sender >> 4);
+            let replies = reply(*state, exchanged.request(), number);
+            let datagram = replies.get(usize::from(*index) % replies.len().max(1))?;
+            Some(datagram.to_vec())
+        }
+        Event::Again(index) => {
+            let received = &exchanged.received;
+            let again = received.get(usize::from(*index) % received.len().max(1))?;
+            Some(again.clone())
         }
     };
-    let mut result: Option<Result<_, QueryError>> = None;
-    'steps: for step in steps {
-        pump(&mut session, now, &mut request, received.len());
-        let then = now + step.wait;
-        while let Some(alarm) = session.poll_timeout().filter(|alarm| *alarm <= then) {
-            now = alarm.max(now);
-            session.handle_timeout(now);
-            pump(&mut session, now, &mut request, received.len());
-            result = session.poll_answer();
-            if result.is_some() {
-                break 'steps;
-            }
-        }
-        now = then;
-        let mut datagram = match &step.event {
-            Event::Raw(bytes) => bytes.clone(),
-            Event::Reply { state, index } => {
-                let replies = reply(*state, &request, u64::from(step.sender >> 4));
-                let Some(datagram) = replies.get(usize::from(*index) % replies.len().max(1)) else {
-                    continue;
-                };
-                datagram.to_vec()
-            }
-            Event::Again(index) => {
-                let Some(datagram) = received.get(usize::from(*index) % received.len().max(1))
-                else {
-                    continue;
-                };
-                datagram.clone()
-            }
-        };
+    let datagram = |step: &Step, exchanged: &Exchanged| {
+        let mut datagram = of_kind(step, exchanged)?;
         step.damage.apply(&mut datagram);
         if step.sender & 1 != 0 {
-            adapt(&request, &mut datagram);
+            adapt(exchanged.request(), &mut datagram);
         }
-        // One in eight senders is a different server.
-        if step.sender & 14 == 14 {
-            session.handle_datagram(now, other, &datagram);
-        } else {
-            session.handle_datagram(now, peer, &datagram);
-            received.push(datagram);
-        }
-        result = session.poll_answer();
-        if result.is_some() {
-            break;
-        }
-    }
-    while result.is_none() {
-        pump(&mut session, now, &mut request, received.len());
-        now = session
-            .poll_timeout()
-            .expect("a running session has a timer")
-            .max(now);
-        session.handle_timeout(now);
-        result = session.poll_answer();
-    }
-    let (answer, stats) = match result.expect("it ended") {
-        Ok(outcome) => (Some(outcome.answer), outcome.stats),
-        Err(_) => (None, session.stats()),
+        Some(datagram)
     };
-    Ended {
-        answer,
-        received,
-        sent,
-        stats,
-    }
+    let steps = steps
+        .iter()
+        .map(|step| (step.wait, step.sender & 14 == 14, step));
+    let played = super::script::play(query, steps, datagram, |_| {});
+    assert!(played.exchanged.sent.len() <= 64, "requests without end");
+    played
 }
 
 /// Requires that both agree on a complete answer. Returns whether there were fields to compare.
@@ -226,7 +162,7 @@ pub fn quake3(data: &[u8]) {
         (_, 0) => (Dialect::MedalOfHonor, Format::Quake3),
         (_, _) => (Dialect::NoChallenge, Format::Quake3),
     };
-    let ended = play(
+    let played = play(
         quake3::StatusQuery::new(
             u64::from(kind),
             &QueryOptions::default().with_dialect(client),
@@ -246,21 +182,22 @@ pub fn quake3(data: &[u8]) {
         },
         |_, _| {},
     );
-    quake3_compare(&ended);
-}
-
-fn quake3_compare(ended: &Ended<quake3::Answer>) {
-    for datagram in &ended.received {
+    let received = &played.exchanged.received;
+    for datagram in received {
         quake3_datagram(datagram);
     }
-    let Some(answer) = &ended.answer else { return };
+    if let Ok(outcome) = &played.result {
+        quake3_compare(&outcome.answer, received);
+    }
+}
+
+fn quake3_compare(answer: &quake3::Answer, received: &[Text]) {
     if answer.family() == quake3::Family::QuakeWorld {
-        quake_world_compare(answer, &ended.received);
+        quake_world_compare(answer, received);
         return;
     }
     // One of the datagrams is the answer.
-    let readings: Vec<Reading> = ended
-        .received
+    let readings: Vec<Reading> = received
         .iter()
         .filter(|datagram| {
             quake3::Answer::from_datagrams([Bytes::copy_from_slice(datagram)], &Limits::default())
@@ -274,7 +211,7 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
         .collect();
     let reading = readings.first().expect("an answer came in a datagram");
     compare(
-        &ended.received,
+        received,
         Some(quake3_fields(answer)),
         answer.completeness().is_complete(),
         reading,
@@ -400,7 +337,7 @@ pub fn ut2004(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let ended = play(
+    let played = play(
         ut2004::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
         |state, request, number| {
@@ -426,15 +363,12 @@ pub fn ut2004(data: &[u8]) {
         },
         |_, _| {},
     );
-    let Some(answer) = &ended.answer else { return };
-    let received = ut2004_requested(&ended);
-    let asked = match ended
-        .sent
-        .iter()
-        .filter(|(_, request)| request.get(4) != Some(&0))
-        .count()
-    {
-        _ if ended.stats.retries > 0 => naive::ut2004::Asked::Retried,
+    let Ok(outcome) = &played.result else { return };
+    let answer = &outcome.answer;
+    let received = ut2004_requested(&played.exchanged);
+    let for_lists = |request: &&[u8]| request.get(4) != Some(&0);
+    let asked = match played.exchanged.requests().filter(for_lists).count() {
+        _ if played.stats.retries > 0 => naive::ut2004::Asked::Retried,
         0 | 1 => naive::ut2004::Asked::Once,
         _ => naive::ut2004::Asked::InTurn,
     };
@@ -448,21 +382,21 @@ pub fn ut2004(data: &[u8]) {
 }
 
 /// The datagrams without those of a list that was not requested yet.
-fn ut2004_requested(ended: &Ended<ut2004::Answer>) -> Vec<Text> {
+fn ut2004_requested(exchanged: &Exchanged) -> Vec<Text> {
     let first = |list: u8| {
         let requests = |request: &Text| {
             request
                 .get(4)
                 .is_some_and(|&kind| kind == list || kind == 3)
         };
-        let first = ended.sent.iter().find(|(_, request)| requests(request));
+        let first = exchanged.sent.iter().find(|(_, request)| requests(request));
         first.map_or(usize::MAX, |(received, _)| *received)
     };
     let is_requested = |(at, datagram): &(usize, &Text)| match datagram.get(4) {
         Some(&list @ (1 | 2)) => *at >= first(list),
         _ => true,
     };
-    ended
+    exchanged
         .received
         .iter()
         .enumerate()
@@ -538,7 +472,7 @@ pub fn gamespy1(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let ended = play(
+    let played = play(
         gamespy1::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
         |state, request, number| match gamespy1::Request::parse(request) {
@@ -555,8 +489,9 @@ pub fn gamespy1(data: &[u8]) {
         },
         |_, _| {},
     );
-    let Some(answer) = &ended.answer else { return };
-    gamespy1_compare(answer, &ended.received);
+    if let Ok(outcome) = &played.result {
+        gamespy1_compare(&outcome.answer, &played.exchanged.received);
+    }
 }
 
 fn gamespy1_compare(answer: &gamespy1::Answer, datagrams: &[Text]) -> bool {
@@ -631,7 +566,7 @@ pub fn gamespy4(data: &[u8]) {
         (_, 0 | 1) => (Dialect::JustCause2, Format::UnrealTournament3),
         (_, _) => (Dialect::JustCause2, Format::GameSpy4),
     };
-    let ended = play(
+    let played = play(
         gamespy4::StatusQuery::new(
             u64::from(kind),
             &QueryOptions::default().with_dialect(client),
@@ -655,8 +590,9 @@ pub fn gamespy4(data: &[u8]) {
             }
         },
     );
-    let Some(answer) = &ended.answer else { return };
-    gamespy4_compare(answer, &ended.received);
+    if let Ok(outcome) = &played.result {
+        gamespy4_compare(&outcome.answer, &played.exchanged.received);
+    }
 }
 
 /// A request as a server of this format reads it. GameSpy v2 has no challenge.

@@ -96,11 +96,9 @@ pub fn response(data: &[u8]) {
 pub fn conversation(data: &[u8]) {
     let limits = Limits::default();
     let query = StatusQuery::new(0, &QueryOptions::default().with_limits(limits));
-    let steps = script(data);
-    let received: Vec<&[u8]> = steps.iter().map(|(.., datagram)| *datagram).collect();
-    let played = super::script::play(query, steps, |_| {}, |_| {});
-    let timeout = Timing::default().timeout();
-    assert!(played.elapsed <= timeout.max(played.last_arrival));
+    let datagram = |bytes: &[u8], _: &_| Some(bytes.to_vec());
+    let played = super::script::play(query, script(data), datagram, |_| {});
+    assert!(played.elapsed <= Timing::default().timeout());
     let Ok(outcome) = played.result else { return };
     consistent(&outcome.answer);
     if outcome.answer.completeness().is_complete()
@@ -108,6 +106,7 @@ pub fn conversation(data: &[u8]) {
     {
         // Checked naively: one datagram of the reply has an end mark, and every number up to it is
         // present.
+        let received = &played.exchanged.received;
         let trailers: Vec<_> = received
             .iter()
             .filter_map(|datagram| Response::parse(datagram, &limits).ok())
@@ -206,16 +205,15 @@ fn numbers(response: &Response<'_>) -> (Option<u64>, Option<u32>, bool) {
     }
 }
 
-/// Splits an input into datagrams, each with the time before it and the server as its sender.
-fn script(mut data: &[u8]) -> Vec<(Duration, u8, &[u8])> {
-    let mut steps = Vec::new();
-    while let [low, high, time, rest @ ..] = data {
-        let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
+/// Splits an input into datagrams of the server, each with the time before it.
+fn script(mut data: &[u8]) -> impl Iterator<Item = (Duration, bool, &[u8])> {
+    std::iter::from_fn(move || {
+        let (&[low, high, time], rest) = data.split_first_chunk()?;
+        let length = usize::from(u16::from_le_bytes([low, high])).min(rest.len());
         let (datagram, rest) = rest.split_at(length);
-        steps.push((Duration::from_millis(10) * u32::from(*time), 0, datagram));
         data = rest;
-    }
-    steps
+        Some((Duration::from_millis(10) * u32::from(time), false, datagram))
+    })
 }
 
 /// Parses the format with nothing but `split`.

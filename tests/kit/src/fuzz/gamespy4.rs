@@ -1,13 +1,13 @@
 //! Properties that hold for any input. Fuzz targets and `tests/corpus/` call these functions.
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::gamespy4::{Answer, Command, Form, Request, Response, StatusQuery};
-use queryport::session::{Machine, Session};
 use queryport::{Dialect, Format, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
+
+use super::script::Exchanged;
 
 // The defaults of `Limits`.
 const MAX_RULES: usize = 4096;
@@ -150,56 +150,35 @@ pub fn conversation(data: &[u8]) {
     // A quarter of the values chooses the fourth dialect.
     let choice = if kind >= 0xC0 { 3 } else { kind % 3 };
     let dialect = dialects[usize::from(choice)];
-    let limits = Limits::default();
-    let peer: SocketAddr = "192.0.2.2:6500".parse().unwrap();
-    let start = Instant::now();
-    let mut now = start;
-    let query = StatusQuery::new(
-        u64::from(kind),
-        &QueryOptions::default()
-            .with_limits(limits)
-            .with_dialect(dialect),
-    );
-    let mut session = Session::new(query, peer, Timing::default(), now);
-    let mut id = [0; 4];
-    let mut requests = 0;
-    loop {
-        let mut out = Vec::new();
-        while session.poll_transmit(now, &mut out).is_some() {
-            requests += 1;
-            // A challenge request, or data requests without and with a challenge; 10 bytes for
-            // GameSpy v2, 19 with a raw token.
-            assert!(matches!(out.len(), 7 | 10 | 11 | 15 | 19) && requests <= 64);
-            id = out[3..7].try_into().unwrap();
-            assert!(id.iter().all(|&byte| byte <= 0x7F));
-            out.clear();
+    let options = QueryOptions::default().with_dialect(dialect);
+    let query = StatusQuery::new(u64::from(kind), &options);
+    let steps = std::iter::from_fn(|| {
+        let (&[flags, wait, length], rest) = script.split_first_chunk()?;
+        let (datagram, rest) = rest.split_at(usize::from(length).min(rest.len()));
+        script = rest;
+        let wait = Duration::from_millis(20) * u32::from(wait);
+        Some((wait, false, (flags & 1 == 1, datagram.to_vec())))
+    });
+    let datagram = |(has_id, mut datagram): (bool, Vec<u8>), exchanged: &Exchanged| {
+        if has_id && datagram.len() >= 5 {
+            datagram[1..5].copy_from_slice(&exchanged.request()[3..7]);
         }
-        if let Some(result) = session.poll_answer() {
-            if let Ok(outcome) = result
-                && outcome.answer.completeness().is_complete()
-                && outcome.answer.form() == Form::Sections
-            {
-                assert!(outcome.answer.raw().len() > 15);
-            }
-            break;
-        }
-        match script {
-            [flags, wait, length, rest @ ..] => {
-                let (datagram, rest) = rest.split_at(usize::from(*length).min(rest.len()));
-                script = rest;
-                now += Duration::from_millis(20) * u32::from(*wait);
-                let mut datagram = datagram.to_vec();
-                if flags & 1 == 1 && datagram.len() >= 5 {
-                    datagram[1..5].copy_from_slice(&id);
-                }
-                session.handle_timeout(now);
-                session.handle_datagram(now, peer, &datagram);
-            }
-            _ => {
-                now = session.poll_timeout().unwrap();
-                session.handle_timeout(now);
-            }
-        }
+        Some(datagram)
+    };
+    let played = super::script::play(query, steps, datagram, |_| {});
+    let requests = played.exchanged.requests();
+    assert!(requests.len() <= 64);
+    for request in requests {
+        // A challenge request, or data requests without and with a challenge; 10 bytes for
+        // GameSpy v2, 19 with a raw token.
+        assert!(matches!(request.len(), 7 | 10 | 11 | 15 | 19));
+        assert!(request[3..7].iter().all(|&byte| byte <= 0x7F));
     }
-    assert!(now - start <= Timing::default().timeout() + Duration::from_millis(20) * 255);
+    assert!(played.elapsed <= Timing::default().timeout());
+    if let Ok(outcome) = played.result
+        && outcome.answer.completeness().is_complete()
+        && outcome.answer.form() == Form::Sections
+    {
+        assert!(outcome.answer.raw().len() > 15);
+    }
 }

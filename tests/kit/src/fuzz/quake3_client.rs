@@ -18,7 +18,7 @@ const COMMAND: &str = "status";
 const MAX_FRAGMENTS: u16 = 8;
 const MAX_SERVERS: u32 = 500;
 /// The maximum number of requests of a conversation: two steps or passes, each with its retries.
-const MAX_REQUESTS: u32 = 6;
+const MAX_REQUESTS: usize = 6;
 
 /// Datagrams arrive at a query for a list. It ends, and has no server twice.
 pub fn list(data: &[u8]) {
@@ -151,15 +151,20 @@ fn is_command(request: &[u8], mode: RconMode) {
     }
 }
 
-/// Runs a conversation with a script to its end, after a bounded number of requests.
+/// Runs a conversation with a script to its end, after a bounded number of requests. One in four
+/// senders is another address.
 fn play<C: Conversation>(
     query: C,
     data: &[u8],
     is_request: impl Fn(&[u8]),
     take: impl FnMut(&mut C),
 ) -> Result<C::Answer, QueryError> {
-    let played = super::script::play(query, script(data), is_request, take);
-    assert!(played.requests <= MAX_REQUESTS);
+    let steps =
+        script(data).map(|(wait, sender, datagram)| (wait, sender >= 192, datagram.to_vec()));
+    let played = super::script::play(query, steps, |datagram, _| Some(datagram), take);
+    let requests = played.exchanged.requests();
+    assert!(requests.len() <= MAX_REQUESTS);
+    requests.for_each(is_request);
     played.result.map(|outcome| outcome.answer)
 }
 

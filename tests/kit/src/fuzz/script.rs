@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use arbitrary::{Result, Unstructured};
-use queryport::session::{Conversation, Machine, Session};
+use queryport::session::{Conversation, Machine, QueryStats, Session};
 use queryport::{Outcome, Player, QueryError, ServerStatus, Team, Timing};
 
 /// The maximum size of a datagram over IPv4, in bytes.
@@ -161,63 +161,95 @@ pub fn status(u: &mut Unstructured<'_>) -> Result<ServerStatus> {
     Ok(status)
 }
 
+/// The datagrams of a query.
+#[derive(Default)]
+pub struct Exchanged {
+    /// The requests, each with the number of datagrams before it.
+    pub sent: Vec<(usize, Vec<u8>)>,
+    /// The datagrams from the server until the answer.
+    pub received: Vec<Vec<u8>>,
+}
+
+impl Exchanged {
+    /// The last request.
+    pub fn request(&self) -> &[u8] {
+        self.sent.last().map_or(&[], |(_, request)| request)
+    }
+
+    pub fn requests(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.sent.iter().map(|(_, request)| &request[..])
+    }
+}
+
 /// A query that has ended.
 pub struct Played<A> {
     pub result: std::result::Result<Outcome<A>, QueryError>,
-    pub requests: u32,
+    pub exchanged: Exchanged,
+    pub stats: QueryStats,
     /// The time from its beginning to its end.
     pub elapsed: Duration,
-    /// The time from its beginning to the last datagram.
-    pub last_arrival: Duration,
 }
 
-/// The maximum number of timers that fire after the last datagram.
+/// The maximum number of timers that fire after a datagram.
 const MAX_TIMERS: usize = 40;
 
-/// Runs a conversation with a script of (time step, sender, datagram) to its end, after a bounded
-/// number of timers. One in four senders is another address. `take` is called after each step.
-pub fn play<'a, C: Conversation>(
+/// Runs a conversation with a script of (time step, whether another address is the sender, step) to
+/// its end, after a bounded number of timers. `datagram` returns the datagram of a step when it
+/// arrives. `take` is called after each datagram and timer.
+pub fn play<C: Conversation, S>(
     query: C,
-    steps: impl IntoIterator<Item = (Duration, u8, &'a [u8])>,
-    is_request: impl Fn(&[u8]),
+    steps: impl IntoIterator<Item = (Duration, bool, S)>,
+    mut datagram: impl FnMut(S, &Exchanged) -> Option<Vec<u8>>,
     mut take: impl FnMut(&mut C),
 ) -> Played<C::Answer> {
     let server: SocketAddr = ([192, 0, 2, 2], 27_960).into();
     let other: SocketAddr = ([192, 0, 2, 3], 27_960).into();
     let start = Instant::now();
-    let (mut now, mut last_arrival) = (start, Duration::ZERO);
+    let mut now = start;
     let mut session = Session::new(query, server, Timing::default(), now);
+    let mut exchanged = Exchanged::default();
     let mut steps = steps.into_iter();
-    let (mut requests, mut timers) = (0, 0);
+    let (mut next, mut timers) = (None, 0);
     let result = loop {
         let mut request = Vec::new();
-        while session.poll_transmit(now, &mut request).is_some() {
-            is_request(&request);
-            requests += 1;
-            request.clear();
+        while session.poll_datagram(now, &mut request).is_some() {
+            let sent = (exchanged.received.len(), request.clone());
+            exchanged.sent.push(sent);
         }
         take(session.conversation_mut());
         if let Some(result) = session.poll_answer() {
             break result;
         }
-        let Some((step, sender, datagram)) = steps.next() else {
+        if next.is_none() {
+            next = steps
+                .next()
+                .map(|(wait, is_foreign, step)| (now + wait, is_foreign, step));
+        }
+        let alarm = session.poll_timeout();
+        let alarm = alarm.expect("a running session has a timer").max(now);
+        let Some((arrival, is_foreign, step)) = next.take_if(|(arrival, ..)| *arrival < alarm)
+        else {
             timers += 1;
             assert!(timers <= MAX_TIMERS, "the query does not end");
-            let alarm = session.poll_timeout();
-            now = alarm.expect("a running session has a timer").max(now);
+            now = alarm;
             session.handle_timeout(now);
             continue;
         };
-        now += step;
-        last_arrival = now - start;
-        session.handle_timeout(now);
-        let from = if sender < 192 { server } else { other };
-        session.handle_datagram(now, from, datagram);
+        (now, timers) = (arrival, 0);
+        let Some(datagram) = datagram(step, &exchanged) else {
+            continue;
+        };
+        if is_foreign {
+            session.handle_datagram(now, other, &datagram);
+        } else {
+            session.handle_datagram(now, server, &datagram);
+            exchanged.received.push(datagram);
+        }
     };
     Played {
         result,
-        requests,
+        exchanged,
+        stats: session.stats(),
         elapsed: now - start,
-        last_arrival,
     }
 }
