@@ -461,10 +461,7 @@ fn ut2004_fields(answer: &ut2004::Answer) -> Fields {
     };
     fields.rules.sort();
     fields.players.sort();
-    let info = answer.info();
-    fields.name = info.map(|info| info.server_name.raw().to_vec());
-    fields.map = info.map(|info| info.map_name.raw().to_vec());
-    fields
+    with_names(fields, &answer.to_status())
 }
 
 pub fn gamespy1(data: &[u8]) {

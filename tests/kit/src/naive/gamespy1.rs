@@ -73,12 +73,16 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
         }
         if parts.iter().any(|part| part.is_cut) {
             // A server numbers all its parts in the same form.
-            return if parts.iter().all(|part| part.from_zero) {
+            let are_alike = parts.iter().all(|part| part.from_zero);
+            let has_copy = |cut: &Part| {
+                let copy = |part: &Part| !part.is_cut && part.fragment == cut.fragment;
+                parts.iter().any(copy)
+            };
+            let lacks_end = |part: &Part| part.is_cut && !has_copy(part);
+            return if are_alike && parts.iter().any(lacks_end) {
                 Reading::no("a part without its end")
             } else {
-                Reading::unknown(
-                    "a part without its end, and parts that number themselves otherwise",
-                )
+                Reading::unknown("a part without its end, and a copy or parts of another form")
             };
         }
         let mut whole: BTreeMap<u64, Part> = BTreeMap::new();
