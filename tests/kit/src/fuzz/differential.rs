@@ -72,13 +72,15 @@ fn compare(received: &[Text], ours: Option<Fields>, is_complete: bool, naive: &R
     if naive.rules.len() > MAX_RULES || naive.players.len() > MAX_PLAYERS {
         return false;
     }
+    let mut naive = naive.clone();
     if naive.name.is_none() {
         ours.name = None;
     }
-    // A map's name has no blanks around it.
-    let mut naive = naive.clone();
-    let map = naive.map.iter().map(|map| map.trim_ascii().to_vec());
-    naive.map = map.into_iter().find(|map| !map.is_empty());
+    // The statuses of most protocols drop blanks around a map.
+    for map in [&mut ours.map, &mut naive.map] {
+        let trimmed = map.iter().map(|map| map.trim_ascii().to_vec());
+        *map = trimmed.into_iter().find(|map| !map.is_empty());
+    }
     if naive.map.is_none() {
         ours.map = None;
     }
