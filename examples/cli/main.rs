@@ -86,6 +86,10 @@ fn with_query(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
     };
+    let first = std::env::args_os().nth(1);
+    if first.is_none_or(|first| first != **word) {
+        return error;
+    }
     let arguments = match target::What::parse(word) {
         Ok(what) => format!("{what} HOST"),
         Err(_) if word.contains(['.', ':']) => word.clone(),

@@ -43,7 +43,10 @@ impl What {
     /// The same for a server: `HOST` or `HOST:PORT`. `ut2004` is the game at the port to which its
     /// players connect, where the protocol has no reply.
     pub fn of_server(text: &str, server: &str) -> Result<Self, String> {
-        let what = Self::parse(text)?;
+        let what = Self::parse(text).map_err(|error| match Self::parse(server) {
+            Ok(_) => format!("the game or protocol comes first: {server} {text}"),
+            Err(_) => error,
+        })?;
         let (_, port) = command_line::split(server);
         let port = port.and_then(|port| port.parse().ok());
         let is_game_port =
@@ -327,6 +330,10 @@ mod tests {
                 "\"extra\" after the server: write quake3 HOST or quake3 HOST:PORT",
             ),
             ("quake3 192.0.2.1 99999", "\"99999\" after the server"),
+            (
+                "192.0.2.1 quake3",
+                "the game or protocol comes first: quake3 192.0.2.1",
+            ),
             ("d'or\u{1b} c", "unknown game \"d'or\\u{1b}\""),
             ("quake3 :27960", "\":27960\" is not HOST"),
             ("quake3", "the server is missing after \"quake3\""),

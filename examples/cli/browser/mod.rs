@@ -95,7 +95,7 @@ pub(crate) struct Arguments {
     search: String,
     /// The seconds between two refreshes of the rows on the screen; the key `a` refreshes them
     /// every 10.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds(0.5..=600.0))]
+    #[arg(long, alias = "interval", value_name = "SECONDS", value_parser = seconds(0.5..=600.0))]
     refresh: Option<f64>,
     /// The timeout of a query in seconds, retries included.
     #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.5..=600.0))]

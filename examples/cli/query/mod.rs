@@ -190,7 +190,7 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         }
         (None, None, _) => Asked::Embedded,
         (None, Some(what), Some(server)) => {
-            let what = What::of_server(what, server).map_err(|why| unknown(what, server, &why))?;
+            let what = What::of_server(what, server).map_err(|why| unknown(what, server, why))?;
             if command_line::with_port("HOST", server).is_some() {
                 return Err(format!("the server is missing: write HOST:{server}"));
             }
@@ -225,18 +225,15 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
 }
 
 /// The reason why a name is unknown, with advice for the user.
-fn unknown(name: &str, server: &str, why: &str) -> String {
-    if What::parse(server).is_ok() {
-        return format!("the game or protocol comes first: queryport query {server} {name}");
-    }
+fn unknown(name: &str, server: &str, why: String) -> String {
     let advice = name
         .parse::<Protocol>()
         .err()
         .and_then(|unknown| unknown.advice());
-    match advice {
-        Some(_) => why.to_owned(),
-        None => format!("{why}; give the server alone to try the ports of many games"),
+    if advice.is_some() || What::parse(server).is_ok() {
+        return why;
     }
+    format!("{why}; give the server alone to try the ports of many games")
 }
 
 async fn run(
@@ -676,7 +673,7 @@ mod tests {
             ("quake9 example.org", "give the server alone"),
             (
                 "example.org:27960 quake3",
-                "comes first: queryport query quake3 example.org:27960",
+                "comes first: quake3 example.org:27960",
             ),
             ("quake3 http://example.org", "without http://"),
             ("example.org --record f", "needs a game or a protocol"),

@@ -346,6 +346,7 @@ fn named(arguments: &Arguments) -> Result<Vec<Target>, String> {
     let name = arguments.list.as_deref().unwrap_or(Path::new(""));
     let name = name.to_string_lossy();
     let target = |server: &String| {
+        let what = What::of_server(&name, server)?;
         // As in a list, a host name with a dot or a colon is no game.
         if !server.contains(['.', ':']) && What::parse(server).is_ok() {
             return Err(format!(
@@ -353,7 +354,7 @@ fn named(arguments: &Arguments) -> Result<Vec<Target>, String> {
                  on each line; a host of this name needs its port"
             ));
         }
-        Ok((What::of_server(&name, server)?, server.clone()))
+        Ok((what, server.clone()))
     };
     arguments.servers.iter().map(target).collect()
 }

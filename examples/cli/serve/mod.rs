@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     #[arg(long, exclusive = true)]
     list: bool,
     /// The address to listen on; may be given more than once.
-    #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)], value_parser = command_line::ip_address)]
+    #[arg(long, aliases = ["listen", "bind", "host"], value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)], value_parser = command_line::ip_address)]
     address: Vec<IpAddr>,
     /// The number of invented players, which replace the usual ones.
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true, value_parser = number(0..=u16::MAX))]
