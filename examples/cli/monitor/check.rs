@@ -1,5 +1,5 @@
-//! One check in the form of monitoring plug-ins: one line with performance data, and the exit
-//! status.
+//! One check in the form of monitoring plug-ins: a line with performance data, a line for each
+//! problem of several servers, and the exit status.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -56,7 +56,8 @@ impl Thresholds {
     }
 }
 
-/// The line, and the worst state.
+/// The worst state, and the line with performance data. Of several servers, it has the number that
+/// are up, and a line for each that is not OK follows.
 pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, String) {
     let servers = &watched.servers;
     let states: Vec<State> = servers
@@ -65,40 +66,39 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
         .collect();
     let worst = states.iter().copied().max().unwrap_or(State::Unknown);
     let mut line = format!("QUERYPORT {}: ", worst.as_str());
-    let is_one = servers.len() == 1;
-    if let ([server], true) = (&servers[..], is_one) {
+    if let [server] = &servers[..] {
         line.push_str(&words(server, thresholds));
-    } else {
-        let up = servers
-            .iter()
-            .filter(|server| server.outcome().is_some())
-            .count();
-        let _ = write!(line, "{up} of {} servers up", servers.len());
-        for (server, _) in servers
-            .iter()
-            .zip(&states)
-            .filter(|(_, state)| **state != State::Ok)
-        {
-            let address = plain(&server.identity.address());
-            let words = words(server, thresholds);
-            // The message of a failure may begin with the address.
-            let what = server.identity.what;
-            let _ = match words.starts_with(&address) {
-                true => write!(line, "; {what} {words}"),
-                false => write!(line, "; {what} {address}: {words}"),
-            };
-        }
+        line.push_str(" |");
+        performance(server, "", thresholds, &mut line);
+        return (worst, line);
     }
-    line.push_str(" |");
+    let up = servers
+        .iter()
+        .filter(|server| server.outcome().is_some())
+        .count();
+    let _ = write!(line, "{up} of {} servers up |", servers.len());
     for server in servers {
-        let prefix = if is_one {
-            String::new()
-        } else {
-            format!("{} ", plain(&server.identity.to_string()))
-        };
+        let prefix = format!("{} ", plain(&server.identity.to_string()));
         performance(server, &prefix, thresholds, &mut line);
     }
+    for (server, state) in servers.iter().zip(states) {
+        if state != State::Ok {
+            line.push_str(&problem(server, state, thresholds));
+        }
+    }
     (worst, line)
+}
+
+/// A line about one of several servers.
+fn problem(server: &Server, state: State, thresholds: Thresholds) -> String {
+    let (what, state) = (server.identity.what, state.as_str());
+    let address = plain(&server.identity.address());
+    let words = words(server, thresholds);
+    // The message of a failure may begin with the address.
+    match words.starts_with(&address) {
+        true => format!("\n{state}: {what} {words}"),
+        false => format!("\n{state}: {what} {address}: {words}"),
+    }
 }
 
 fn state(server: &Server, thresholds: Thresholds) -> State {

@@ -25,8 +25,8 @@
 //! In the same folder, `prometheus.yml` configures Prometheus to read the metrics, and
 //! `dashboard.json` is a dashboard for Grafana.
 //!
-//! With `--once`, it prints one line with performance data and ends with the exit status of
-//! monitoring plug-ins:
+//! With `--once`, it prints a line with performance data, of several servers also a line for each
+//! problem, and ends with the exit status of monitoring plug-ins:
 //!
 //! - 0 ok
 //! - 1 warning: an incomplete answer, an answer of another game, a round trip over `--warning`
@@ -114,8 +114,8 @@ pub(crate) struct Arguments {
     /// Watch the totals over all servers of this game; may be given more than once.
     #[arg(long, value_name = "GAME", value_parser = command_line::game, conflicts_with = "once")]
     game: Vec<&'static Game>,
-    /// The address of the status page and of the metrics.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9861", value_parser = command_line::socket_address)]
+    /// The address of the status page, of the metrics, and of /status.json.
+    #[arg(long, aliases = ["port", "address"], value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9861", value_parser = command_line::socket_address)]
     listen: SocketAddr,
     /// The seconds between two queries of a server. The default is for your own servers: query those
     /// of others once a minute.
@@ -124,7 +124,8 @@ pub(crate) struct Arguments {
     /// The seconds between two scans of a game.
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0, value_parser = seconds(0.001..=86_400.0))]
     game_interval: f64,
-    /// Query each server once, print one line, and end with the status of a monitoring plug-in.
+    /// Query each server once, print a line, of several servers also one for each problem, and end
+    /// with the status of a monitoring plug-in.
     #[arg(long)]
     once: bool,
     /// With --once: a round trip of more seconds is a warning.
@@ -226,7 +227,7 @@ fn servers(arguments: &Arguments) -> Result<Vec<Server>, String> {
         let [what, server] = pair else {
             return Err(format!(
                 "no server follows {:?}: expected pairs of a protocol or game and a server, \
-                 as in queryport monitor quake3 example.org",
+                 as in queryport monitor quake3 example.org, or --file FILE",
                 pair.concat()
             ));
         };
@@ -382,8 +383,8 @@ async fn once(
         warning: threshold(arguments.warning),
         critical: threshold(arguments.critical),
     };
-    let (state, line) = check::report(&watched, thresholds);
-    // The exit status is enough for a caller that does not read the line.
-    command_line::print_if_read(line)?;
+    let (state, lines) = check::report(&watched, thresholds);
+    // The exit status is enough for a caller that does not read the lines.
+    command_line::print_if_read(lines)?;
     Ok(state.exit_code())
 }

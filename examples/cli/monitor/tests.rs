@@ -302,7 +302,7 @@ fn games_with_one_host_are_different_servers() {
     let (state, line) = report(&watched, Thresholds::default());
     assert_eq!(state, State::Critical, "{line}");
     assert!(
-        line.contains("1 of 2 servers up; crysis 127.0.0.1:"),
+        line.contains(": 1 of 2 servers up | ") && line.contains("\nCRITICAL: crysis 127.0.0.1:"),
         "{line}"
     );
     let page = page(&watched).unwrap();
@@ -676,15 +676,17 @@ fn a_check_has_the_state_of_the_worst_server() {
     );
     let mut both = up();
     both.servers.push(server("it's=down", vec![Err(silent())]));
-    let (state, line) = report(&both, Thresholds::default());
+    let (state, lines) = report(&both, Thresholds::default());
+    let (line, problem) = lines.split_once('\n').unwrap();
+    assert_eq!(state, State::Critical);
     assert!(
-        state == State::Critical
-            && line.contains("1 of 2 servers up; quake3 it's=down:27960: 192.0.2.1"),
+        line.starts_with("QUERYPORT CRITICAL: 1 of 2 servers up | ")
+            && line.contains(" 'quake3 it''s_down:27960 up'=0;;;0;1 "),
         "{line}"
     );
     assert!(
-        line.contains(" 'quake3 it''s_down:27960 up'=0;;;0;1 "),
-        "{line}"
+        problem.starts_with("CRITICAL: quake3 it's=down:27960: 192.0.2.1"),
+        "{problem}"
     );
 }
 
