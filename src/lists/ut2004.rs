@@ -12,7 +12,7 @@ use nom::sequence::terminated;
 
 use super::server_list::{Collector, ListEnd, ListedServer};
 use super::session::{Dialogue, Next};
-use crate::error::{EncodeError, ListError};
+use crate::error::ListError;
 use crate::grammar::{self, GrammarError, Parsed};
 use crate::model::Rules;
 use crate::ut2004::wire::strings::{FString, string};
@@ -60,7 +60,7 @@ impl Ut2004List {
     }
 
     /// The answer to a challenge.
-    fn login(self) -> Result<Vec<u8>, EncodeError> {
+    fn login(self) -> Vec<u8> {
         message(|out| {
             let program = if self.is_ut2004() {
                 &b"UT2K4CLIENT"[..]
@@ -68,37 +68,40 @@ impl Ut2004List {
                 b"CLIENT"
             };
             for text in [HASH, HASH, FString::narrow(program)] {
-                text.encode(out)?;
+                put(text, out);
             }
             out.put_u32_le(self.version);
             // Operating system, language and hardware as sent by pyut2serverlist, which list
             // servers accept.
             out.put_u8(5);
-            FString::narrow(b"int").encode(out)?;
+            put(FString::narrow(b"int"), out);
             if self.is_ut2004() {
                 for number in [2606, 32_902, 20] {
                     out.put_u32_le(number);
                 }
                 out.put_u8(0);
             }
-            Ok(())
         })
     }
 }
 
 /// A message: its length, then the bytes that `write` appends.
-fn message(
-    write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>,
-) -> Result<Vec<u8>, EncodeError> {
+fn message(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut body = Vec::new();
-    write(&mut body)?;
+    write(&mut body);
     // Never above 2³² bytes, because all texts are constants.
     let mut out = u32::try_from(body.len())
         .unwrap_or(u32::MAX)
         .to_le_bytes()
         .to_vec();
     out.append(&mut body);
-    Ok(out)
+    out
+}
+
+/// Appends a constant text.
+fn put(text: FString<'_>, out: &mut Vec<u8>) {
+    // Cannot fail, because the text is short.
+    let _ = text.encode(out);
 }
 
 #[derive(Debug)]
@@ -149,20 +152,20 @@ impl Ut2004Dialogue {
                 if string(body).is_err() {
                     return Err(ListError::NoGreeting);
                 }
-                self.send(self.request.login(), Message::Approval)
+                Ok(self.send(self.request.login(), Message::Approval))
             }
             Message::Approval => {
                 accept(b"APPROVED", body)?;
                 if self.request.is_ut2004() {
-                    let verification = message(|out| VERIFICATION.encode(out));
-                    self.send(verification, Message::Verification)
+                    let verification = message(|out| put(VERIFICATION, out));
+                    Ok(self.send(verification, Message::Verification))
                 } else {
-                    self.send(Ok(LIST.to_vec()), Message::Count)
+                    Ok(self.send(LIST.to_vec(), Message::Count))
                 }
             }
             Message::Verification => {
                 accept(b"VERIFIED", body)?;
-                self.send(Ok(LIST.to_vec()), Message::Count)
+                Ok(self.send(LIST.to_vec(), Message::Count))
             }
             Message::Count => {
                 let announced = read(count, body)?;
@@ -180,14 +183,9 @@ impl Ut2004Dialogue {
     }
 
     /// Sends a message, after which this message is expected from the list server.
-    fn send(
-        &mut self,
-        message: Result<Vec<u8>, EncodeError>,
-        expected: Message,
-    ) -> Result<Next, ListError> {
-        let message = message.map_err(ListError::Request)?;
+    fn send(&mut self, message: Vec<u8>, expected: Message) -> Next {
         self.expected = expected;
-        Ok(Next::Send(message))
+        Next::Send(message)
     }
 }
 
