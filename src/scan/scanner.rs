@@ -89,16 +89,15 @@ pub struct Scanner<C: Conversation> {
     /// Targets that wait for their host, or for another query of their address, by their address
     /// and position.
     waiting: BTreeMap<(SocketAddr, u64), Target<C>>,
-    /// Targets that are ready to start. Their hosts count them.
-    ready: VecDeque<Target<C>>,
-    /// Queries under way, by their id. Results that were not taken yet are among them.
+    /// Targets that are ready to start, with the ids of their queries.
+    ready: VecDeque<(u32, Target<C>)>,
+    /// Queries that have started, by their id. Results that were not taken yet are among them.
     queries: Vec<Option<Box<Query<C>>>>,
     /// The ids that no query has.
     free: Vec<u32>,
-    /// The id of the query to each address.
-    addresses: HashMap<SocketAddr, u32>,
-    /// The number of queries that are under way or ready to start, for each host, by its first
-    /// address.
+    /// The query of each address. It is under way or ready to start.
+    addresses: HashMap<SocketAddr, QueryRef>,
+    /// The number of these queries for each host, by its first address.
     hosts: HashMap<IpAddr, u16>,
     /// One timer for each query that has not ended.
     timers: BTreeSet<Timer>,
@@ -185,11 +184,17 @@ impl Bounds {
     }
 }
 
-/// A query under way.
+/// The query of an address.
+#[derive(Clone, Copy)]
+struct QueryRef {
+    id: u32,
+    kind: u16,
+}
+
+/// A query that has started.
 struct Query<C: Conversation> {
     /// Its position in the list of targets.
     index: u64,
-    kind: u16,
     session: Session<C>,
     /// The number of its latest request, or [`NO_REQUEST`].
     request: u64,
@@ -293,8 +298,8 @@ impl<C: Conversation> Machine for Scanner<C> {
                 }
             }
             self.pull();
-            let target = self.next_target()?;
-            self.start(now, target);
+            let (id, target) = self.ready.pop_front()?;
+            self.start(now, id, target);
         }
     }
 
@@ -306,12 +311,14 @@ impl<C: Conversation> Machine for Scanner<C> {
         let length = with_headers(from, datagram.len());
         self.stats.bytes_received = self.stats.bytes_received.saturating_add(length);
         self.bounds.transferred(now, length);
-        if let Some(&id) = self.addresses.get(&from) {
-            self.update(id, |query, admission| {
+        if let Some(&QueryRef { id, .. }) = self.addresses.get(&from) {
+            let has_started = self.update(id, |query, admission| {
                 admission.received(now, length, query.request);
                 query.session.handle_datagram(now, from, datagram);
             });
-            return Handled::Reply;
+            if has_started {
+                return Handled::Reply;
+            }
         }
         self.admission.received(now, length, NO_REQUEST);
         if self.remembered.contains(&from) {
@@ -352,7 +359,7 @@ impl<C: Conversation> Scanner<C> {
     /// The network reported this address as unreachable (ICMP): ends its query. Other queries do
     /// not change.
     pub fn handle_unreachable(&mut self, now: Instant, peer: SocketAddr) {
-        if let Some(&id) = self.addresses.get(&canonical(peer)) {
+        if let Some(&QueryRef { id, .. }) = self.addresses.get(&canonical(peer)) {
             self.update(id, |query, _| query.session.handle_unreachable(now));
         }
     }
@@ -385,11 +392,11 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether every target was pulled and every result taken.
     pub fn is_finished(&self) -> bool {
-        let has_target = self.is_open() || !self.ready.is_empty() || !self.waiting.is_empty();
+        let has_target = self.is_open() || !self.waiting.is_empty();
         !has_target && self.addresses.is_empty() && self.refused.is_empty()
     }
 
-    /// Queries under way, results that were not taken yet among them.
+    /// Queries under way or ready to start, results that were not taken yet among them.
     pub(crate) fn under_way(&self) -> usize {
         self.addresses.len()
     }
@@ -437,9 +444,8 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether [`Self::poll_transmit`] has something to send, as soon as it is not blocked.
     fn may_send(&self) -> bool {
-        let may_start = !self.is_full() && !self.ready.is_empty();
         let may_pull = matches!(self.targets, Targets::Pulled(_)) && self.wants_target();
-        !self.to_send.is_empty() || may_start || may_pull
+        !self.to_send.is_empty() || !self.ready.is_empty() || may_pull
     }
 
     /// Whether no further query may start: the window is full.
@@ -465,7 +471,8 @@ impl<C: Conversation> Scanner<C> {
     /// one of the same kind is a duplicate.
     pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, kind: u16, conversation: C) {
         let peer = canonical(peer);
-        if let Err(error) = self.check(peer, kind) {
+        let present = self.addresses.get(&peer).copied();
+        if let Err(error) = self.check(peer, kind, present) {
             self.count_not_asked();
             self.refused.push_back(Scanned {
                 index,
@@ -480,23 +487,25 @@ impl<C: Conversation> Scanner<C> {
             kind,
             conversation,
         };
-        let is_free = !self.addresses.contains_key(&peer);
-        if is_free && self.enter_host(peer) {
-            self.ready.push_back(target);
+        if present.is_none() && self.enter_host(peer) {
+            self.make_ready(target);
         } else {
             self.waiting.insert((peer, index), target);
         }
     }
 
-    /// Checks that an address may be queried.
-    fn check(&self, peer: SocketAddr, kind: u16) -> Result<(), QueryError> {
+    /// Checks that an address may be queried. `present` is the query that it has now.
+    fn check(
+        &self,
+        peer: SocketAddr,
+        kind: u16,
+        present: Option<QueryRef>,
+    ) -> Result<(), QueryError> {
         if !Scope::Any.admits(peer) {
             return Err(QueryError::NotOneServer);
         }
-        let under_way = self.addresses.get(&peer);
-        let under_way = under_way.and_then(|id| self.queries.get(*id as usize)?.as_ref());
         let mut waiting = self.waiting.range(waiting_between(peer, peer));
-        let is_duplicate = under_way.is_some_and(|query| query.kind == kind)
+        let is_duplicate = present.is_some_and(|query| query.kind == kind)
             || waiting.any(|(_, target)| target.kind == kind);
         if is_duplicate {
             return Err(QueryError::Duplicate);
@@ -540,7 +549,7 @@ impl<C: Conversation> Scanner<C> {
         let mut places = waiting.map(|(place, _)| *place);
         let next = places.find(|(peer, _)| is_free(peer));
         if let Some(target) = next.and_then(|place| self.waiting.remove(&place)) {
-            self.ready.push_back(target);
+            self.make_ready(target);
             return;
         }
         if !has_limit {
@@ -577,53 +586,31 @@ impl<C: Conversation> Scanner<C> {
         }
     }
 
-    /// Takes the next target that may be queried now.
-    fn next_target(&mut self) -> Option<Target<C>> {
-        while !self.is_full() {
-            let target = self.ready.pop_front()?;
-            let peer = target.peer;
-            if !self.addresses.contains_key(&peer) {
-                return Some(target);
-            }
-            // Another query of the address has started meanwhile.
-            self.waiting.insert((peer, target.index), target);
-            self.leave_host(peer);
-        }
-        None
+    /// Gives the address of a target to its query, which starts when a datagram may be sent.
+    fn make_ready(&mut self, target: Target<C>) {
+        let id = self.free.pop().unwrap_or_else(|| {
+            // The window bounds the number of queries.
+            let id = u32::try_from(self.queries.len()).unwrap_or(u32::MAX);
+            self.queries.push(None);
+            id
+        });
+        let kind = target.kind;
+        self.addresses.insert(target.peer, QueryRef { id, kind });
+        self.ready.push_back((id, target));
     }
 
     /// Starts the query of a target.
-    fn start(&mut self, now: Instant, target: Target<C>) {
-        let Target {
-            index,
-            peer,
-            kind,
-            conversation,
-        } = target;
-        let id = self.insert(Query {
-            index,
-            kind,
-            session: Session::new(conversation, peer, self.timing, now),
+    fn start(&mut self, now: Instant, id: u32, target: Target<C>) {
+        let Some(place) = self.queries.get_mut(id as usize) else {
+            return;
+        };
+        *place = Some(Box::new(Query {
+            index: target.index,
+            session: Session::new(target.conversation, target.peer, self.timing, now),
             request: NO_REQUEST,
-        });
-        self.addresses.insert(peer, id);
+        }));
         self.to_send.push_back(id);
         self.stats.started = self.stats.started.saturating_add(1);
-    }
-
-    /// Stores a query, and returns its id.
-    fn insert(&mut self, query: Query<C>) -> u32 {
-        let query = Some(Box::new(query));
-        if let Some(id) = self.free.pop()
-            && let Some(place) = self.queries.get_mut(id as usize)
-        {
-            *place = query;
-            return id;
-        }
-        // The window bounds the number of queries.
-        let id = u32::try_from(self.queries.len()).unwrap_or(u32::MAX);
-        self.queries.push(query);
-        id
     }
 
     /// Removes a query, and frees its id and its address.
@@ -665,10 +652,11 @@ impl<C: Conversation> Scanner<C> {
         Some(transmit)
     }
 
-    /// Applies `change` to a query, then updates its timer and the queues.
-    fn update(&mut self, id: u32, change: impl FnOnce(&mut Query<C>, &mut Admission)) {
+    /// Applies `change` to a query, then updates its timer and the queues. `false` if it has not
+    /// started.
+    fn update(&mut self, id: u32, change: impl FnOnce(&mut Query<C>, &mut Admission)) -> bool {
         let Some(Some(query)) = self.queries.get_mut(id as usize) else {
-            return;
+            return false;
         };
         let old_timer = query.session.expires_at();
         let had_request = query.session.has_request();
@@ -693,6 +681,7 @@ impl<C: Conversation> Scanner<C> {
         if was_running && !session.is_running() {
             self.ended.push_back(id);
         }
+        true
     }
 }
 

@@ -668,9 +668,11 @@ fn queries_of_different_kinds_run_one_after_the_other_at_an_address() {
             scanner.handle_datagram(now, server, b"d1");
             let next = scanner.poll_answer().unwrap();
             assert_eq!((next.index, next.result.is_ok()), (index, true), "{server}");
+            scanner.handle_datagram(now, server, b"d1");
             drain(&mut scanner, now);
         }
         assert!(scanner.is_finished());
+        assert_eq!(scanner.stats().late, 3, "the next query has not started");
     }
 }
 
