@@ -345,7 +345,13 @@ fn a_server_of_gamespy_v2() {
         .map(|team| (team.id, team.score))
         .collect();
     assert_eq!(teams, [(Some(0), Some(3)), (Some(1), Some(3))]);
-    let request = Request::new(RequestId([1; 4]), Command::Challenge);
-    let replies = queryport::gamespy4::respond(&request, &served, &service, &requester(CLIENT));
-    assert!(replies.is_empty(), "it knows no challenge");
+    let data = Command::Data {
+        challenge: Some(1),
+        selection: Selection::GAMESPY_2,
+    };
+    for command in [Command::Challenge, data] {
+        let request = Request::new(RequestId([1; 4]), command);
+        let replies = queryport::gamespy4::respond(&request, &served, &service, &requester(CLIENT));
+        assert!(replies.is_empty(), "it knows no challenge");
+    }
 }

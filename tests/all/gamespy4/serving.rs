@@ -212,6 +212,28 @@ fn a_reply_over_its_bound_has_the_rules_that_fit_and_is_incomplete() {
 }
 
 #[test]
+fn the_bound_of_a_reply_is_exact() {
+    let served = status(20, 100);
+    for format in FORMATS {
+        let whole = ask(Selection::ALL, &served, format);
+        let bytes = whole.iter().map(Bytes::len).sum::<usize>();
+        for (max_reply, is_whole) in [(bytes, true), (bytes - 1, false)] {
+            let service = Service::new(format).with_max_reply(max_reply);
+            let replies = ask_with(Selection::ALL, &served, &service);
+            assert_eq!(replies == whole, is_whole, "{format:?}");
+        }
+        // Without a bound of its own, a reply has those of the wire.
+        let service = Service::new(format).with_max_reply(usize::MAX);
+        let replies = ask_with(Selection::ALL, &status(20, 10_000), &service);
+        if format == Format::Minecraft {
+            assert!((65_400..=65_507).contains(&replies[0].len()));
+        } else {
+            assert_eq!(replies.len(), 32, "{format:?}");
+        }
+    }
+}
+
+#[test]
 fn a_rule_that_does_not_fit_displaces_no_other() {
     for format in FORMATS {
         let mut served = status(5, 10);
@@ -581,6 +603,16 @@ fn minecraft_is_answered_as_by_its_own_server() {
             [&full[..]]
         );
     }
+    let defaults = ask(
+        Selection(&[0; 4]),
+        &ServerStatus::default(),
+        Format::Minecraft,
+    );
+    let expected = b"\0\x01\x02\x03\x04splitnum\0\x80\0\
+        hostname\0\0gametype\0SMP\0game_id\0MINECRAFT\0version\0\0plugins\0\0map\0world\0\
+        numplayers\x000\0maxplayers\x000\0hostport\x0025565\0hostip\x000.0.0.0\0\0\
+        \x01player_\0\0\0";
+    assert_eq!(defaults, [&expected[..]]);
     // gamespy_query sends a line feed after the four bytes.
     for other in [&b"\n"[..], &[0; 3], b"\xff\xff\xff\x01\n", QSTAT] {
         assert_eq!(

@@ -1,5 +1,6 @@
-//! The responder of all protocols: bounds on what it sends under floods of forged requests, in
-//! virtual time.
+//! The responder of all protocols: its replies, and bounds on what it sends under floods of forged
+//! requests, in virtual time.
 
 #[cfg(unix)]
 mod flood;
+mod replies;

@@ -1,0 +1,165 @@
+//! The replies of a responder, which encodes most of them before they are requested.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use queryport::serve::Responder;
+use queryport::session::Machine;
+use queryport::{
+    Format, Player, Protocol, Requester, Secret, ServerStatus, Service, gamespy1, gamespy4, quake3,
+    ut2004,
+};
+
+use crate::common::at;
+use crate::common::pair::CLIENT;
+
+const SECRET: Secret = Secret::new([7; 16]);
+
+fn status(players: usize, rules: usize) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.players = (0..players)
+        .map(|number| Player::new(format!("player {number}")))
+        .collect();
+    status.rules = (0..rules)
+        .map(|number| (format!("rule_{number}"), format!("value {number}")))
+        .collect();
+    status
+}
+
+/// The requests of a protocol, each of which has a reply of its own.
+fn requests(format: Format, token: i32) -> Vec<Vec<u8>> {
+    let datagrams: &[&[u8]] = match format.protocol() {
+        Protocol::GameSpy1 => &[
+            b"\\status\\",
+            b"\\packets\\",
+            b"\\basic\\\\info\\",
+            b"\\info\\",
+            b"\\rules\\",
+            b"\\players\\\\teams\\",
+        ],
+        Protocol::GameSpy4 => &[
+            b"\xff\xff\xff\x01",
+            b"\xff\xff\xff",
+            b"\0\xff\0",
+            b"\xff\0\0\0",
+            b"\x06\x01\x06\x05\x08\x0a\x04\0\0",
+        ],
+        Protocol::Quake3 => &[
+            b"\xff\xff\xff\xffgetinfo abc",
+            b"\xff\xff\xff\xffgetstatus",
+            b"\xff\xff\xff\xffgetstatus a challenge of more than sixteen bytes",
+            b"\xff\xff\xff\xffstatus",
+            b"\xff\xff\xff\xffstatus 1",
+            b"\xff\xff\xff\xffstatus 23",
+            b"\xff\xff\xff\xffinfo 34",
+            b"\xff\xff\xff\xffgetchallenge",
+        ],
+        Protocol::Ut2004 => &[
+            b"\x80\0\0\0\0",
+            b"\x80\0\0\0\x01",
+            b"\x77\0\0\0\x01",
+            b"\x80\0\0\0\x02",
+            b"\x80\0\0\0\x03",
+            b"\x77\0\0\0\x03",
+            b"\x80\0\0\0\x04",
+        ],
+        other => panic!("{other}: add its requests"),
+    };
+    let token = token.to_be_bytes();
+    let head = match format {
+        Format::GameSpy2 => b"\xfe\xfd\0\x01\x02\x03\x04".to_vec(),
+        _ if format.protocol() == Protocol::GameSpy4 => {
+            [b"\xfe\xfd\0\x01\x02\x03\x04", &token[..]].concat()
+        }
+        _ => Vec::new(),
+    };
+    let requests = datagrams.iter();
+    requests
+        .map(|datagram| [&head, *datagram].concat())
+        .collect()
+}
+
+/// The replies that are encoded for this request.
+fn encoded(
+    datagram: &[u8],
+    status: &ServerStatus,
+    service: &Service,
+    requester: &Requester,
+) -> Vec<Bytes> {
+    match service.format().protocol() {
+        Protocol::GameSpy1 => {
+            let request = gamespy1::Request::parse(datagram).unwrap();
+            gamespy1::respond(&request, status, service, requester)
+        }
+        Protocol::GameSpy4 => {
+            let request = match service.format() {
+                Format::GameSpy2 => gamespy4::Request::parse_without_challenge(datagram),
+                _ => gamespy4::Request::parse(datagram),
+            };
+            gamespy4::respond(&request.unwrap(), status, service, requester)
+        }
+        Protocol::Quake3 => {
+            let request = quake3::Request::parse(datagram).unwrap();
+            quake3::respond(&request, status, service, requester)
+        }
+        Protocol::Ut2004 => {
+            let request = ut2004::Request::parse(datagram).unwrap();
+            ut2004::respond(&request, status, service, requester)
+        }
+        other => panic!("{other}: add its function"),
+    }
+}
+
+#[test]
+fn a_responder_sends_what_respond_returns() {
+    let now = Instant::now();
+    let requester = Requester::new(at(CLIENT), now, SECRET);
+    let challenge = encoded(
+        b"\xfe\xfd\x09\x01\x02\x03\x04",
+        &ServerStatus::default(),
+        &Format::GameSpy4.into(),
+        &requester,
+    );
+    let token = challenge[0][5..].strip_suffix(b"\0").unwrap();
+    let token = std::str::from_utf8(token).unwrap().parse().unwrap();
+    let mut answered = 0;
+    for format in [
+        Format::GameSpy1,
+        Format::GameSpy2,
+        Format::GameSpy4,
+        Format::Minecraft,
+        Format::UnrealTournament3,
+        Format::Quake3,
+        Format::Quake2,
+        Format::QuakeWorld,
+        Format::Ut2004,
+    ] {
+        for (players, rules, max_reply) in [
+            (0, 0, 11_200),
+            (40, 40, 11_200),
+            (60, 400, 0),
+            (60, 400, 1396),
+        ] {
+            let status = status(players, rules);
+            let service = Service::new(format)
+                .with_max_reply(max_reply)
+                .with_max_datagrams(max_reply / 100);
+            for request in requests(format, token) {
+                let expected = encoded(&request, &status, &service, &requester);
+                let mut responder =
+                    Responder::new(service.clone(), status.clone(), SECRET, now).with_guard(None);
+                responder.handle_datagram(now, at(CLIENT), &request);
+                let mut sent = Vec::new();
+                let mut out = Vec::new();
+                while responder.poll_transmit(now, &mut out).is_some() {
+                    sent.push(Bytes::from(std::mem::take(&mut out)));
+                }
+                let case = request.escape_ascii();
+                assert_eq!(sent, expected, "{format:?} {max_reply} {case}");
+                answered += usize::from(!sent.is_empty());
+            }
+        }
+    }
+    assert!(answered > 150, "{answered}");
+}
