@@ -21,11 +21,11 @@ enum End {
     Section,
     /// Among the pairs of the server section.
     Pairs,
-    /// In a row of a column.
+    /// In a row of a column, perhaps in a text without its NUL.
     Row,
     /// At a column's end.
     Column,
-    /// In a text without its NUL, or in bytes that the grammar does not allow there.
+    /// In a key or value without its NUL, or in bytes that the grammar does not allow there.
     Malformed,
 }
 
@@ -193,11 +193,7 @@ impl<'a> Reader<'a> {
         while let Some(value) = take(&mut self.rest, text) {
             self.reading.push_value(value)?;
         }
-        Ok(if self.rest.is_empty() {
-            End::Row
-        } else {
-            End::Malformed
-        })
+        Ok(End::Row)
     }
 
     /// Reads the rows of a column up to its end.
@@ -207,11 +203,10 @@ impl<'a> Reader<'a> {
                 self.reading.push_value(value)?;
             }
             let nuls = self.rest.iter().take_while(|byte| **byte == 0).count();
-            let after = self.rest.get(nuls..).unwrap_or_default();
             if nuls == 0 {
-                let is_at_end = after.is_empty();
-                return Ok(if is_at_end { End::Row } else { End::Malformed });
+                return Ok(End::Row);
             }
+            let after = self.rest.get(nuls..).unwrap_or_default();
             // A text after these NULs may be left out, because it was cut. Before the number of
             // rows is known, they can be empty values or the column's end, so none of them is read.
             let may_lack_text =
@@ -362,9 +357,7 @@ impl<'a> Reader<'a> {
     /// Whether the last column has this name.
     fn is_in_column(&self, name: &[u8]) -> bool {
         let last = self.reading.index.columns.last();
-        last.is_some_and(|last| {
-            last.section == self.section && last.name(self.reading.bytes) == name
-        })
+        last.is_some_and(|last| last.name(self.reading.bytes) == name)
     }
 
     /// Checks that the last part ends where a reply does.

@@ -144,7 +144,6 @@ const ALL_LISTS: ReplyKind<'static> = ReplyKind::Lists(Keys {
     server: KeyList::All,
     players: KeyList::All,
     teams: KeyList::All,
-    split: false,
 });
 
 impl<'a> Asked<'a> {
@@ -171,12 +170,11 @@ impl<'a> ReplyKind<'a> {
             let is_full = selection.0.len() == FULL;
             return Some(if is_full { Self::Full } else { Self::Basic });
         }
-        let keys = selection.keys()?;
-        if keys.split && format != Format::GameSpy2 {
+        let (keys, may_split) = selection.keys()?;
+        if may_split && format != Format::GameSpy2 {
             return Some(Self::Full);
         }
-        let split = false;
-        Some(Self::Lists(Keys { split, ..keys }))
+        Some(Self::Lists(keys))
     }
 
     /// Encodes the reply.

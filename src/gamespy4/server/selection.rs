@@ -9,10 +9,10 @@ use crate::gamespy4::wire::request::Selection;
 use crate::grammar::Parsed;
 
 impl<'a> Selection<'a> {
-    /// The lists and the flag. `None` if a list is cut. Bytes after the flags are ignored, as
-    /// GameSpy's own code ignores them (QR2 SDK, qr2.c, `qr_process_query`): the Ruby client
-    /// `gamespy_query` ends each request with `0a`.
-    pub(crate) fn keys(self) -> Option<Keys<'a>> {
+    /// The lists, and whether a reply of several datagrams is allowed. `None` if a list is cut.
+    /// Bytes after the flags are ignored, as GameSpy's own code ignores them (QR2 SDK, qr2.c,
+    /// `qr_process_query`): the Ruby client `gamespy_query` ends each request with `0a`.
+    pub(crate) fn keys(self) -> Option<(Keys<'a>, bool)> {
         keys(self.0).ok().map(|(_, keys)| keys)
     }
 }
@@ -23,8 +23,6 @@ pub(crate) struct Keys<'a> {
     pub(crate) server: KeyList<'a>,
     pub(crate) players: KeyList<'a>,
     pub(crate) teams: KeyList<'a>,
-    /// Whether a reply of several datagrams is allowed.
-    pub(crate) split: bool,
 }
 
 /// A list of keys.
@@ -36,18 +34,16 @@ pub(crate) enum KeyList<'a> {
 }
 
 /// `keys = key-list key-list key-list [flags]`, `flags = OCTET`.
-fn keys(input: &[u8]) -> Parsed<'_, Keys<'_>> {
+fn keys(input: &[u8]) -> Parsed<'_, (Keys<'_>, bool)> {
     let (rest, (server, players, teams, flags)) =
         (key_list, key_list, key_list, opt(any_byte)).parse(input)?;
-    Ok((
-        rest,
-        Keys {
-            server,
-            players,
-            teams,
-            split: flags.is_some_and(|flags| flags & 1 != 0),
-        },
-    ))
+    let keys = Keys {
+        server,
+        players,
+        teams,
+    };
+    let may_split = flags.is_some_and(|flags| flags & 1 != 0);
+    Ok((rest, (keys, may_split)))
 }
 
 /// `key-list = %x00 / %xFF / count *OCTET`.
@@ -69,7 +65,7 @@ mod tests {
         let keys = |bytes: &'static [u8]| {
             Selection(bytes)
                 .keys()
-                .map(|keys| (keys.server, keys.players, keys.teams, keys.split))
+                .map(|(keys, may_split)| (keys.server, keys.players, keys.teams, may_split))
         };
         assert_eq!(keys(&[0xFF, 0xFF, 0xFF, 1]), Some((All, All, All, true)));
         assert_eq!(keys(&[0xFF, 0xFF, 0xFF, 2]), Some((All, All, All, false)));
