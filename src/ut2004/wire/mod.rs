@@ -531,6 +531,11 @@ mod tests {
             let error = Response::parse(&odd, &Limits::default()).unwrap_err();
             assert_eq!((error.kind, error.offset), (PORT, 10), "byte {at}");
         }
+        // The packet of a server at port 7680, cut inside a name that looks like a record.
+        let start = &b"\x80\0\0\0\0\0\0\0\0\0\0\x1e\0\0\0\0\0\0\x3f"[..];
+        let cut = [start, NAMES].concat();
+        let error = Response::parse(&cut, &Limits::default()).unwrap_err();
+        assert_eq!(error.kind, ParseErrorKind::CutShort("the info record"));
     }
 
     #[test]

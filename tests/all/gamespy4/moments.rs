@@ -10,6 +10,7 @@ use queryport::{Format, QueryOptions, Service};
 use queryport::{Player, Secret, ServerStatus};
 
 use crate::common::pair::CLIENT;
+use crate::gamespy4::decode;
 
 /// A status in which everything names its moment: three datagrams.
 fn status(moment: u64, players: u64) -> ServerStatus {
@@ -90,6 +91,10 @@ fn a_mixed_reply_is_not_completed_and_the_next_attempt_is() {
     let id = again[3..7].to_vec();
     let _ = query.receive(&[b"\x09", &id[..], b"6\0"].concat());
     let _ = query.receive(&part(&id, 0, &other[15..]));
+    let OnTimeout::Done(answer) = query.timeout(Remaining::Nothing) else {
+        panic!()
+    };
+    assert_eq!(answer.get("hostname"), Some(&b"new"[..]), "not mixed");
     let Verdict::Done(answer) = query.receive(&part(&id, 0x81, &last[15..])) else {
         panic!()
     };
@@ -97,18 +102,29 @@ fn a_mixed_reply_is_not_completed_and_the_next_attempt_is() {
     assert_eq!(answer.get("hostname"), Some(&b"new"[..]));
 }
 
-/// The row that the first datagram cuts begins differently in the second: they belong to two
-/// replies.
+/// The second datagram does not continue the first.
 #[test]
-fn a_cut_value_that_is_not_continued_is_of_another_moment() {
-    let complete = |cut: &[u8], repeated: &[u8]| {
-        let id = [1, 2, 3, 4];
-        let first = [b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0", cut, b"\0"].concat();
-        let second = [b"\x01player_\0\x01", repeated, b"\0\0\0\x02team_t\0\0\0\0"].concat();
-        let answer =
-            crate::gamespy4::decode([part(&id, 0, &first), part(&id, 0x81, &second)]).unwrap();
-        answer.completeness().is_complete()
+fn a_reply_with_a_datagram_of_another_moment_is_incomplete() {
+    const ID: &[u8] = &[1, 2, 3, 4];
+    let first = |cut: &[u8]| {
+        let begin = b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0";
+        part(ID, 0, &[begin, cut, b"\0"].concat())
     };
+    let last = |repeated: &[u8]| {
+        let end = b"\0\0\0\x02team_t\0\0\0\0";
+        part(ID, 0x81, &[b"\x01player_\0\x01", repeated, end].concat())
+    };
+    let is_complete =
+        |datagrams: &[Vec<u8>]| decode(datagrams).unwrap().completeness().is_complete();
+    // The row that the first datagram cuts begins differently in the second.
+    let complete = |cut: &[u8], repeated: &[u8]| is_complete(&[first(cut), last(repeated)]);
     assert!(complete(b"heku", b"hekutooo") && complete(b"", b"Bob") && complete(b"Bob", b"Bob"));
     assert!(!complete(b"heku", b"Bob") && !complete(b"Bobby", b"Bob"));
+    let whole = b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0\0\x02\0";
+    assert!(!is_complete(&[first(b"Bob"), part(ID, 0x81, whole)]));
+    // Datagrams of other replies are skipped.
+    let other = part(&[9; 4], 0x81, whole);
+    let unnumbered = [b"\0", ID, &whole[1..]].concat();
+    let answer = decode([first(b"Bob"), other, unnumbered, last(b"Bob")]).unwrap();
+    assert!(answer.completeness().is_complete() && answer.players().len() == 2);
 }
