@@ -167,10 +167,10 @@ impl Lists {
     /// Whether the rules are proved and of the info's moment.
     fn are_rules_settled(&self) -> bool {
         let proof = self.rules_proof();
+        // One reply came before the info, so those rules are proved only if one is enough.
         let is_of_info = match self.rules.moment {
-            Moment::Before => proof == Proof::Once,
+            Moment::Before | Moment::Copied | Moment::Enclosed => true,
             Moment::Doubted | Moment::After => false,
-            Moment::Copied | Moment::Enclosed => true,
         };
         self.rules.is_proved(proof) && is_of_info
     }

@@ -515,6 +515,39 @@ fn an_answer_is_never_of_two_moments() {
     assert_eq!(last_moment, old, "after the lists");
 }
 
+/// A list of which only a partial or mixed reply follows the info stays that of before the info.
+#[test]
+fn a_list_of_before_the_info_does_not_join_one_of_after_it() {
+    let moment = |version, numbers| {
+        let version = ("ServerVersion", version);
+        let rules = rules_with(&[version, ("MaxSpectators", "2")]);
+        (rules, players(numbers))
+    };
+    let (old_rules, old_players) = moment("1", 1..=3);
+    let (new_rules, new_players) = moment("2", 3..=5);
+    let (later_rules, later_players) = moment("3", 3..=6);
+    let old = vec![old_rules.clone(), old_players.clone()];
+    let new = vec![new_rules.clone(), new_players.clone()];
+    let later = vec![later_rules.clone(), later_players.clone()];
+    let mixed_rules = vec![old_rules.clone(), later_rules, later_players];
+    let mixed_first_rules = vec![old_rules, new_rules.clone(), old_players.clone()];
+    let mixed_players = vec![new_rules.clone(), old_players, new_players];
+    let without_players = vec![new_rules];
+    for (count, lists) in [
+        (4, [old, mixed_rules, later]),
+        (3, [mixed_first_rules.clone(), mixed_players, new.clone()]),
+        (3, [mixed_first_rules, without_players, new]),
+    ] {
+        let lists = lists.each_ref().map(|list| &list[..]);
+        let played = Played::new(&[info(count)], &lists);
+        let version = played.answer.get("ServerVersion").unwrap().text().plain();
+        let newest = played.numbers()[0];
+        assert!(played.seen().1, "{:?}", played.asked);
+        let moments = [("1", 3), ("2", 5), ("3", 6)];
+        assert!(moments.contains(&(&version, newest)), "{version} {newest}");
+    }
+}
+
 /// Each list of such a server has a request of its own.
 #[test]
 fn separate_lists_are_never_of_two_moments() {
