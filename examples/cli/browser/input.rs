@@ -39,18 +39,19 @@ pub(crate) enum Action {
 }
 
 /// The keys, as the help page shows them.
-pub(crate) const HELP: [(&str, &str); 17] = [
+pub(crate) const HELP: [(&str, &str); 18] = [
     ("↑ ↓ PgUp PgDn Home End", "move; j k g G too"),
     ("Enter", "details of the server"),
     ("Tab", "move between table and details"),
     ("/", "search as you type; Enter keeps it, Esc clears it"),
-    ("1 … 8", "sort by this column; again: the other way"),
+    ("1 2 3 4", "sort by ★, name, game, map; again: reversed"),
+    ("5 6 7 8", "sort by players, bots, ping, address"),
     ("< >", "sort by the column to the left or right"),
     ("i", "turn the order"),
     ("Space", "favourite or not"),
     ("c", "copy the address, if the terminal allows it"),
     ("v e u", "only favourites, not empty, not full"),
-    ("p o", "only without a password, only answered"),
+    ("p o", "only without a password (pw), only answered"),
     ("r", "refresh what is on the screen"),
     ("a", "refresh it every few seconds"),
     ("R", "read the list and query all again"),

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use queryport::games::Game;
-use queryport::{Outcome, ServerStatus, Text};
+use queryport::{Error, ErrorKind, Outcome, ServerStatus, Text};
 
 use super::command_line;
 use super::safe_text::{safe, width};
+use super::state::QueryResult;
 use super::target::{Target, What};
 use super::view::abbreviated;
 
@@ -21,14 +22,33 @@ pub(crate) enum Query {
     Refresh,
 }
 
+/// Why a query has no answer.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The message without the address.
+    pub(crate) reason: String,
+    /// Whether the server has an address, to which the query was sent.
+    pub(crate) has_address: bool,
+}
+
+impl Failure {
+    fn of(error: &Error, server: &str) -> Self {
+        let without_address = [ErrorKind::BadAddress, ErrorKind::NameResolution];
+        Self {
+            reason: reason(&command_line::message(error), server),
+            has_address: !without_address.contains(&error.kind()),
+        }
+    }
+}
+
 /// A server and its latest answer.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) target: Target,
     /// The last answer; it stays when a later query fails.
     pub(crate) answer: Option<Outcome<ServerStatus>>,
-    /// Why the last query has no answer, without the address.
-    pub(crate) failure: Option<String>,
+    /// Why the last query has no answer.
+    pub(crate) failure: Option<Failure>,
     pub(crate) query: Query,
     pub(crate) is_favourite: bool,
     /// The name of the game, or of the protocol.
@@ -62,7 +82,7 @@ impl Server {
     }
 
     /// Takes the answer or the failure of a query.
-    pub(crate) fn update(&mut self, result: Result<Outcome<ServerStatus>, String>) {
+    pub(crate) fn update(&mut self, result: QueryResult) {
         match result {
             Ok(outcome) => {
                 if let Some(game) = Game::of(&outcome.answer, self.target.0.protocol()) {
@@ -81,7 +101,7 @@ impl Server {
                 });
                 self.text = self.words();
             }
-            Err(failure) => self.failure = Some(reason(&failure, &self.target.1)),
+            Err(error) => self.failure = Some(Failure::of(&error, &self.target.1)),
         }
     }
 

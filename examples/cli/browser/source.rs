@@ -158,9 +158,8 @@ async fn query(
         let Some(target) = handed.get(number) else {
             continue;
         };
-        let result = scanned.result.map_err(|error| message(&error));
         if events
-            .send(event(target.clone(), Box::new(result)))
+            .send(event(target.clone(), Box::new(scanned.result)))
             .await
             .is_err()
         {

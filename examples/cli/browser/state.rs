@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use queryport::{Outcome, ServerStatus};
+use queryport::{Error, Outcome, ServerStatus};
 
 use super::input::Action;
 use super::order::{Column, Filter, Order};
@@ -16,7 +16,7 @@ use super::target::Target;
 const LONGEST_SEARCH: usize = 100;
 
 /// An answer, or why there is none.
-pub(crate) type QueryResult = Result<Outcome<ServerStatus>, String>;
+pub(crate) type QueryResult = Result<Outcome<ServerStatus>, Error>;
 
 /// A report of the source of data.
 #[derive(Debug)]
@@ -67,6 +67,8 @@ pub(crate) enum Mode {
 /// The sizes of the parts of the screen, as last drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Screen {
+    /// The width of the table; 0 while the details fill the screen.
+    pub(crate) columns: u16,
     /// Rows of the table.
     pub(crate) rows: usize,
     /// Whether table and details are side by side.

@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::model::{Charset, Colours, Style};
-use queryport::{Outcome, Player, Protocol, ServerStatus, Team, Text};
+use queryport::{Error, Outcome, Player, Protocol, QueryError, ServerStatus, Team, Text};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -20,7 +20,7 @@ use super::port::Port;
 use super::safe_text::width;
 use super::server::{Query, Server};
 use super::source::{List, Source, client};
-use super::state::{Browser, Command, Event, Mode};
+use super::state::{Browser, Command, Event, Mode, QueryResult};
 use super::target::{Target, What};
 use super::view::{self, colour::Depth};
 
@@ -65,13 +65,21 @@ fn answer(name: Text, map: &str, players: u32, ping: u64) -> Outcome<ServerStatu
     )
 }
 
+fn silent() -> QueryResult {
+    let error = QueryError::Timeout {
+        requests: 3,
+        waited: Duration::from_secs(4),
+    };
+    let peer = ([192, 0, 2, 1], 27963).into();
+    Err(Error::Query { peer, error })
+}
+
 /// A browser after a scan of these servers, and of one that does not answer.
 fn browser(servers: Vec<Outcome<ServerStatus>>) -> Browser {
     let (start, favourite) = (start(), target(1));
     let mut browser = Browser::new("a test".to_owned(), BTreeSet::from([favourite]), start);
     let answers = servers.into_iter().map(Ok);
-    let silent = Err("192.0.2.1: no answer within 4.0 s (3 requests sent)".to_owned());
-    for (number, result) in (0..).zip(answers.chain([silent])) {
+    for (number, result) in (0..).zip(answers.chain([silent()])) {
         browser.handle(Event::Listed(target(number)), start);
         browser.handle(
             Event::Scanned(target(number), Box::new(result)),
@@ -516,7 +524,7 @@ fn a_game_whose_name_does_not_fit_has_a_short_one() {
         assert_eq!(server.short_game(columns), short);
     }
     let mut server = Server::new((What::parse("openarena").unwrap(), "192.0.2.1".to_owned()));
-    server.update(Err("gone".to_owned()));
+    server.update(silent());
     assert_eq!(
         server.short_game(20),
         "OpenArena",
@@ -801,7 +809,7 @@ fn a_refresh_queries_what_is_on_the_screen_once() {
     assert_eq!(*targets, expected);
     assert!(press(&mut browser, "r").is_empty(), "one at a time");
     browser.handle(
-        Event::Refreshed(targets[0].clone(), Box::new(Err("gone".to_owned()))),
+        Event::Refreshed(targets[0].clone(), Box::new(silent())),
         start(),
     );
     browser.handle(Event::RefreshEnded, start());
@@ -811,7 +819,7 @@ fn a_refresh_queries_what_is_on_the_screen_once() {
         .find(|server| server.target == targets[0])
         .unwrap();
     assert!(
-        server.answer.is_some() && server.failure.as_deref() == Some("gone"),
+        server.answer.is_some() && server.failure.is_some(),
         "the last answer stays"
     );
     assert_eq!(press(&mut browser, "r").len(), 1);
@@ -1019,10 +1027,7 @@ fn results_of_refreshes_are_no_results_of_the_scan() {
         browser.handle(Event::RefreshEnded, begin);
     }
     assert_eq!(browser.progress.done, 1);
-    browser.handle(
-        Event::Scanned(target(1), Box::new(Err("gone".to_owned()))),
-        begin,
-    );
+    browser.handle(Event::Scanned(target(1), Box::new(silent())), begin);
     browser.handle(Event::ScanEnded, begin);
     let shown = screen(&mut browser, 80, 24);
     assert!(shown[1].starts_with("1 of 2 answered"), "{}", shown[1]);
@@ -1074,11 +1079,8 @@ fn games_have_their_names_in_a_wide_table() {
     let mut browser = Browser::new("a test".to_owned(), BTreeSet::new(), start);
     let target = (Protocol::Ut2004.into(), "192.0.2.1".to_owned());
     browser.handle(Event::Scanned(target, Box::new(Ok(status))), start);
-    let silent = (What::parse("openarena").unwrap(), "192.0.2.2".to_owned());
-    browser.handle(
-        Event::Scanned(silent, Box::new(Err("gone".to_owned()))),
-        start,
-    );
+    let openarena = (What::parse("openarena").unwrap(), "192.0.2.2".to_owned());
+    browser.handle(Event::Scanned(openarena, Box::new(silent())), start);
     for columns in [120, 150, 200, 300] {
         let shown = screen(&mut browser, columns, 24);
         assert!(
@@ -1107,6 +1109,31 @@ fn a_table_that_is_ordered_by_address_shows_it() {
 }
 
 #[test]
+fn the_order_by_a_hidden_column_has_its_name_at_the_bottom() {
+    let mut browser = some();
+    press(&mut browser, "3");
+    let bottom = |browser: &mut Browser, columns| screen(browser, columns, 24)[23].clone();
+    assert!(bottom(&mut browser, 40).starts_with("sorted by Game"));
+    assert!(bottom(&mut browser, 80).starts_with("? help"));
+    press(&mut browser, "\n");
+    assert!(bottom(&mut browser, 40).starts_with("Esc back"));
+}
+
+#[test]
+fn a_server_with_a_password_has_a_mark_after_its_name() {
+    let mut closed = answer(caret("A Very Closed Server"), "m", 1, 1);
+    closed.answer.password = Some(true);
+    let mut browser = browser(vec![closed]);
+    for (columns, name) in [
+        (40, "  A Very Closed Ser… (pw) "),
+        (80, "  A Very Closed Server (pw) "),
+    ] {
+        let row = &screen(&mut browser, columns, 24)[3];
+        assert!(row.contains(name), "{row}");
+    }
+}
+
+#[test]
 fn a_dead_row_has_its_address_and_its_reason_once() {
     for columns in [110, 120, 200] {
         let shown = screen(&mut some(), columns, 24);
@@ -1120,9 +1147,19 @@ fn a_dead_row_has_its_address_and_its_reason_once() {
         row.contains("192.0.2.1:27963") && row.ends_with("lost"),
         "{row}"
     );
+    // Nothing was sent to a name without an address.
+    let mut browser = some();
+    let unknown = Error::NameResolution {
+        host: "192.0.2.1".to_owned(),
+        source: std::sync::Arc::new(std::io::Error::other("no such name")),
+    };
+    let result = Box::new(Err(unknown));
+    browser.handle(Event::Refreshed(target(3), result), start());
+    let row = &screen(&mut browser, 80, 24)[6];
+    assert!(row.ends_with("no IP"), "{row}");
     // A server that answered before keeps its row.
     let mut browser = some();
-    let gone = Box::new(Err("192.0.2.1:27961: no answer".to_owned()));
+    let gone = Box::new(silent());
     browser.handle(Event::Refreshed(target(1), gone), start());
     let row = &screen(&mut browser, 120, 24)[3];
     assert!(row.contains("Green Leaf") && row.contains("lost"), "{row}");

@@ -73,7 +73,7 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
         ]));
     }
     if let Some(failure) = &server.failure {
-        for part in wrapped(failure, columns) {
+        for part in wrapped(&failure.reason, columns) {
             lines.push(Line::styled(part, Style::new().fg(Color::LightRed)));
         }
     }

@@ -58,6 +58,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, n
         rows
     });
     browser.screen = Screen {
+        columns: list.width,
         rows,
         is_wide,
         ..Screen::default()
@@ -230,6 +231,10 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
         .collect();
     if !search.is_empty() {
         filters.push(format!("/{search}"));
+    }
+    let (order, table_columns) = (browser.order.column, browser.screen.columns);
+    if table_columns > 0 && !table::shows_order(table_columns, order) {
+        filters.push(format!("sorted by {}", order.title()));
     }
     let filters = fit(&filters.join(", "), columns).into_owned();
     let mut spans = vec![Span::styled(filters.clone(), BOLD)];

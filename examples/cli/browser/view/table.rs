@@ -96,6 +96,13 @@ impl Columns {
     }
 }
 
+/// Whether a table of this width shows the column by which it is ordered.
+pub(super) fn shows_order(width: u16, order: Column) -> bool {
+    columns(width, order)
+        .iter()
+        .any(|(column, _)| *column == order)
+}
+
 /// The columns that fit, and the width of each. A narrow table that is ordered by address shows it
 /// in place of the map, or of the name.
 fn columns(width: u16, order: Column) -> Vec<(Column, u16)> {
@@ -199,12 +206,13 @@ fn cell(
         // If the server never answered and the table has a column for addresses, the column of
         // names shows the reason.
         Column::Ping if server.failure.is_some() && !is_answered && table.has_address => Vec::new(),
-        Column::Ping if server.failure.is_some() => {
-            vec![Span::styled("lost", Style::new().fg(Color::LightRed))]
-        }
-        Column::Ping => match server.ping() {
-            Some(ping) => plain(&format!("{ping:.0}")),
-            None => Vec::new(),
+        Column::Ping => match (&server.failure, server.ping()) {
+            (Some(failure), _) => {
+                let word = if failure.has_address { "lost" } else { "no IP" };
+                vec![Span::styled(word, Style::new().fg(Color::LightRed))]
+            }
+            (None, Some(ping)) => plain(&format!("{ping:.0}")),
+            (None, None) => Vec::new(),
         },
         Column::Address => dim(&server.target.1),
     }
@@ -216,15 +224,21 @@ fn players(server: &Server) -> String {
     format!("{players}/{slots}")
 }
 
-/// The name of a server. If it never answered, its address, or the reason if the address has a
+/// The name of a server, and a mark if it needs a password. If it never answered, its address, or the reason if the address has a
 /// column of its own.
 fn name(server: &Server, width: usize, depth: Depth, table: &Columns) -> Vec<Span<'static>> {
     let dim = |text: &str| vec![Span::styled(fit(text, width).into_owned(), DIM)];
+    let has_password = server.status().and_then(|status| status.password) == Some(true);
+    let mark = if has_password { " (pw)" } else { "" };
     match (server.text(|status| &status.name), &server.failure) {
-        (Some(name), _) => painted(name, width, depth),
+        (Some(name), _) => {
+            let mut spans = painted(name, width.saturating_sub(mark.len()), depth);
+            spans.push(Span::styled(mark, DIM));
+            spans
+        }
         (None, _) if server.answer.is_some() => dim("(no name)"),
         (None, _) if !table.has_address => dim(&server.target.1),
-        (None, Some(failure)) => dim(failure),
+        (None, Some(failure)) => dim(&failure.reason),
         (None, None) if server.query == Query::Idle => dim("not queried"),
         (None, None) => dim("waiting"),
     }
