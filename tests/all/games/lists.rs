@@ -312,10 +312,12 @@ async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
             ),
         ));
     }
-    let list = servers
-        .iter()
-        .map(|(query_port, _)| format!(r"\ip\{query_port}"))
-        .collect::<String>();
+    let mut query_ports: Vec<_> = servers.iter().map(|(query_port, _)| *query_port).collect();
+    query_ports.sort_unstable();
+    let highest_first = query_ports.iter().rev();
+    let list: String = highest_first
+        .map(|query_port| format!(r"\ip\{query_port}"))
+        .collect();
     let list = list + r"\ip\192.0.2.1:12300\final\";
     // A list server answers once.
     let mohaa = async || {
@@ -342,6 +344,12 @@ async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
         .unwrap()
         .unwrap();
     assert_eq!(found.outcome.answer.name.unwrap(), "first");
+    let found = client
+        .query_listed(&mohaa().await, "127.0.0.1")
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(found.outcome.peer, query_ports[0], "the lowest port");
     let other = client
         .query_listed(&mohaa().await, "127.0.0.1:12999")
         .await

@@ -59,6 +59,8 @@ fn plain_lists_are_read() {
     let greeting = br"\basic\\secure\WFXNEA\final\";
     let list = run(PLAIN, greeting, br"\ip\192.0.2.1:7778\final\\queryid\1.1\").unwrap();
     assert!(is_complete(&list) && list.servers.len() == 1);
+    let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:7778\final").unwrap();
+    assert!(is_complete(&list), "only the last byte is missing");
     let empty = run(PLAIN, GREETING, br"\final\").unwrap();
     assert!(is_complete(&empty) && empty.servers.is_empty());
 }
@@ -71,6 +73,8 @@ fn a_cut_list_is_incomplete() {
         (1, false),
         "the last address may be cut"
     );
+    let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:7778\queryid\1.1\").unwrap();
+    assert_eq!((list.servers.len(), is_complete(&list)), (1, false));
     let list = run(COMPRESSED, GREETING, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02").unwrap();
     assert_eq!(
         (&list.servers, is_complete(&list)),
@@ -247,17 +251,21 @@ fn a_list_that_looks_ended_settles() {
         (COMPRESSED, &ended, END),
         (COMPRESSED, GREETING, &record[..]),
     ] {
-        let mut session = session(format, start);
-        session.handle_bytes(start, greeting);
-        session.poll_transmit(start, &mut Vec::new());
-        session.handle_bytes(start, list);
-        assert_eq!(session.poll_answer(), None, "more may follow");
-        let (end, list) = wait(&mut session, start);
-        assert_eq!(
-            (end, is_complete(&list.unwrap())),
-            (start + settle, true),
-            "{format:?}"
-        );
+        let deadline = start + Timing::default().timeout();
+        let late = deadline - settle / 2;
+        for (arrived, expected_end) in [(start, start + settle), (late, deadline)] {
+            let mut session = session(format, start);
+            session.handle_bytes(start, greeting);
+            session.poll_transmit(start, &mut Vec::new());
+            session.handle_bytes(arrived, list);
+            assert_eq!(session.poll_answer(), None, "more may follow");
+            let (end, list) = wait(&mut session, arrived);
+            assert_eq!(
+                (end, is_complete(&list.unwrap())),
+                (expected_end, true),
+                "{format:?}"
+            );
+        }
     }
 }
 
@@ -363,6 +371,12 @@ fn an_entry_that_cannot_be_read_does_not_cut_the_rest() {
     .unwrap();
     assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.4:1"]));
     assert!(!is_complete(&list), "some servers are unknown");
+    let unreadable = br"\ip\not.an.address\ip\192.0.2.3:99999\final\";
+    assert_eq!(
+        run(PLAIN, GREETING, unreadable),
+        Err(ListError::Malformed(GREETING.len())),
+        "the first one"
+    );
     let list = run(
         PLAIN,
         GREETING,

@@ -330,12 +330,10 @@ fn damaged_bytes_after_servers_cut_the_list_short() {
 fn entries_without_flags_and_with_more_than_is_known_are_read() {
     let mut bare = Listed::new(1, b"XMP").entry(false);
     bare.pop();
-    let stream = [
-        frames(2, &[]),
-        frame(&bare),
-        frame(&[&bare[..], b"\x08more"].concat()),
-    ]
-    .concat();
+    // The longest message that is read.
+    let mut long = [&bare[..], b"\x08more"].concat();
+    long.resize(65_535, 0);
+    let stream = [frames(2, &[]), frame(&bare), frame(&long)].concat();
     let list = listed(&stream, 4096, Limits::default()).unwrap();
     let flags: Vec<_> = list.entries.iter().map(|entry| entry.flags).collect();
     assert_eq!(flags, [None, Some(8)]);

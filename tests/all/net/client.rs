@@ -13,7 +13,7 @@ use tokio::net::UdpSocket;
 use tokio::time::Instant;
 
 use crate::clock::run_in_steps;
-use crate::net::start;
+use crate::net::{responder, serve, start};
 
 fn client() -> Client {
     let timing = Timing::default()
@@ -339,14 +339,17 @@ async fn options_set_the_dialect_and_the_detail() {
 
 #[tokio::test]
 async fn detect_finds_the_protocols_of_a_host() {
-    let address = start("127.0.0.1:0", Protocol::GameSpy1, status("Srv")).await;
+    let both = responder(Protocol::GameSpy1, status("Srv")).with_service(Protocol::Ut2004);
+    let address = serve("127.0.0.1:0", both).await;
     let detected = client().detect(&address.to_string()).await.unwrap();
-    let [detected] = &detected[..] else {
-        panic!("{detected:?}")
-    };
+    let mut found: Vec<_> = detected
+        .iter()
+        .map(|found| (found.protocol.to_string(), found.outcome.peer))
+        .collect();
+    found.sort();
     assert_eq!(
-        (detected.protocol, detected.outcome.peer),
-        (Protocol::GameSpy1, address)
+        found,
+        ["gamespy1", "ut2004"].map(|name| (name.to_owned(), address))
     );
     // The game port is given; the query port is the next one.
     let behind = loop {

@@ -24,9 +24,16 @@ use tokio::net::UdpSocket;
 
 /// Starts a server that answers until the test ends.
 pub async fn start(bind: &str, service: impl Into<Service>, status: ServerStatus) -> SocketAddr {
+    serve(bind, responder(service, status)).await
+}
+
+fn responder(service: impl Into<Service>, status: ServerStatus) -> Responder {
+    Responder::new(service, status, Secret::new([9; 16]), Instant::now())
+}
+
+async fn serve(bind: &str, mut responder: Responder) -> SocketAddr {
     let sockets = [UdpSocket::bind(bind).await.unwrap()];
     let address = sockets[0].local_addr().unwrap();
-    let mut responder = Responder::new(service, status, Secret::new([9; 16]), Instant::now());
     tokio::spawn(async move { queryport::net::serve(&sockets, &mut responder).await });
     address
 }

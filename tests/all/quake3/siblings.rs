@@ -185,6 +185,7 @@ fn the_list_of_quetoo_is_read() {
     assert_eq!(verdict, Verdict::Partial(Wait::Quiet));
     let new: Vec<_> = list.take_new().collect();
     assert_eq!(new, ["192.0.2.1:1998".parse().unwrap()]);
+    assert_eq!(list.take_new().count(), 0, "each server once");
 }
 
 /// The reply of a server that was recorded.
