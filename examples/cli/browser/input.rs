@@ -38,6 +38,21 @@ pub(crate) enum Action {
     Quit,
 }
 
+impl Action {
+    /// Whether it sorts or filters the table.
+    pub(crate) const fn is_of_table(self) -> bool {
+        matches!(
+            self,
+            Self::Search
+                | Self::SortBy(_)
+                | Self::NextColumn
+                | Self::PreviousColumn
+                | Self::Reverse
+                | Self::Toggle(_)
+        )
+    }
+}
+
 /// The keys, as the help page shows them.
 pub(crate) const HELP: [(&str, &str); 18] = [
     ("↑ ↓ PgUp PgDn Home End", "move; j k g G too"),

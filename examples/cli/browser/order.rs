@@ -188,8 +188,13 @@ impl Filter {
         }
     }
 
-    /// The servers that are shown, in order.
-    pub(crate) fn apply(&self, servers: &[Server], order: Order) -> Vec<usize> {
+    /// The servers that are shown, in order: those that match, and the one of this number.
+    pub(crate) fn apply(
+        &self,
+        servers: &[Server],
+        order: Order,
+        always: Option<usize>,
+    ) -> Vec<usize> {
         let search = self.search.to_lowercase();
         let admits = |server: &Server| {
             self.conditions
@@ -200,7 +205,7 @@ impl Filter {
         let mut shown: Vec<(usize, &Server)> = servers
             .iter()
             .enumerate()
-            .filter(|(_, server)| admits(server))
+            .filter(|(number, server)| always == Some(*number) || admits(server))
             .collect();
         shown.sort_by(|(_, a), (_, b)| order.compare(a, b));
         shown.into_iter().map(|(number, _)| number).collect()

@@ -239,6 +239,9 @@ impl Browser {
                 }
             }
             Action::Erase => {
+        if action.is_of_table() && self.has_full_details() {
+            return None;
+        }
                 let mut text = self.filter.search.clone();
                 text.pop();
                 self.search(text);
@@ -308,6 +311,18 @@ impl Browser {
         };
     }
 
+        self.follow();
+        self.is_stale = true;
+    }
+
+    /// Follows the server of the selected row.
+    fn follow(&mut self) {
+        self.followed = self.shown.get(self.cursor).copied();
+    }
+
+    /// Whether the details fill the screen, without the table.
+    fn has_full_details(&self) -> bool {
+        self.has_details && !self.screen.is_wide
     /// Closes what was opened last: the search, the page of keys, the details; then ends a search.
     fn close(&mut self) {
         match self.mode {
@@ -333,12 +348,12 @@ impl Browser {
         self.help_scroll = 0;
     }
 
+                self.is_stale = true;
     /// The mode without a search or the page of keys: details that fill the screen have the keys.
     fn base_mode(&self) -> Mode {
-        if self.has_details && !self.screen.is_wide {
-            Mode::Details
-        } else {
-            Mode::Table
+        match self.has_full_details() {
+            true => Mode::Details,
+            false => Mode::Table,
         }
     }
 
@@ -352,7 +367,7 @@ impl Browser {
             .take(rows)
             .copied()
             .collect();
-        if self.has_details && !self.screen.is_wide {
+        if self.has_full_details() {
             on_screen = self.shown.get(self.cursor).copied().into_iter().collect();
         }
         let is_free = |number: &usize| {
@@ -386,7 +401,9 @@ impl Browser {
     /// rows.
     pub(crate) fn settle(&mut self, rows: usize) {
         if self.is_stale {
-            self.shown = self.filter.apply(&self.servers, self.order);
+            // A server whose details are open stays, even if it does not match any more.
+            let open = self.followed.filter(|_| self.has_details);
+            self.shown = self.filter.apply(&self.servers, self.order, open);
             self.is_stale = false;
             self.cursor = match self.followed {
                 None => 0,
@@ -396,6 +413,13 @@ impl Browser {
                 }
             };
         }
+    /// Gives the keys to the details when they fill the screen, also after it became narrow.
+    pub(crate) fn settle_mode(&mut self) {
+        if self.mode == Mode::Table {
+            self.mode = self.base_mode();
+        }
+    }
+
         let rows = rows.max(1);
         let last_top = self.shown.len().saturating_sub(rows);
         self.top = self
@@ -407,8 +431,11 @@ impl Browser {
     fn move_to(&mut self, row: usize) {
         self.settle(self.screen.rows);
         self.cursor = row.min(self.shown.len().saturating_sub(1));
-        self.followed = self.shown.get(self.cursor).copied();
+        self.follow();
         self.scroll = 0;
+            if self.has_details {
+                self.follow();
+            }
     }
 
     fn search(&mut self, text: String) {
@@ -424,14 +451,12 @@ impl Browser {
     }
 
     fn copy(&mut self) -> Option<Command> {
-        self.settle(self.screen.rows);
         let address = self.selected()?.game_address();
         self.note = Some(format!("copied {address}"));
         Some(Command::Copy(address))
     }
 
     fn favour(&mut self) -> Option<Command> {
-        self.settle(self.screen.rows);
         let number = *self.shown.get(self.cursor)?;
         let server = self.servers.get_mut(number)?;
         server.is_favourite = !server.is_favourite;

@@ -63,6 +63,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, n
         is_wide,
         ..Screen::default()
     };
+    browser.settle_mode();
     // Drawn once the rows of the table are known: the title counts them.
     frame.render_widget(title_line(browser, title.width), title);
     let mut below = 0;
