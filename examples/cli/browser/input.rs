@@ -58,7 +58,7 @@ pub(crate) const HELP: [(&str, &str); 18] = [
     ("↑ ↓ PgUp PgDn Home End", "move; j k g G too"),
     ("Enter", "details of the server"),
     ("Tab", "move between table and details"),
-    ("/", "search as you type; Enter keeps it, Esc clears it"),
+    ("/", "search name, map, game, mod, type, player, address"),
     ("1 2 3 4", "sort by ★, name, game, map; again: reversed"),
     ("5 6 7 8", "sort by players, bots, ping, address"),
     ("< >", "sort by the column to the left or right"),

@@ -6,6 +6,8 @@
 //! cargo run -p queryport-cli -F browser -- browser
 //! # The servers of a game, from its list servers
 //! cargo run -p queryport-cli -F browser -- browser openarena
+//! # The same, from a list server of your own
+//! cargo run -p queryport-cli -F browser -- browser openarena --master HOST
 //! # One HOST:PORT, PROTOCOL HOST:PORT or GAME HOST:PORT per line
 //! cargo run -p queryport-cli -F browser -- browser servers.txt
 //! cargo run -p queryport-cli -F browser -- browser --favourites
@@ -48,6 +50,8 @@ use crate::port::{self, Port};
 use crate::{safe_text, target};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::Protocol;
+use queryport::lists::Scope;
+use shared::masters;
 
 use farm::Farm;
 use favourites::Favourites;
@@ -79,13 +83,17 @@ pub(crate) struct Arguments {
     /// The list, as for `monitor`.
     #[arg(long = "file", value_name = "FILE", hide = true, conflicts_with_all = ["list", "favourites"])]
     file: Option<PathBuf>,
+    /// Ask this list server instead of the known ones of the game: `HOST`, `HOST:PORT` or
+    /// `FORM=HOST:PORT`. May be repeated. Its list may name addresses of this machine.
+    #[arg(long, value_name = "[FORM=]HOST[:PORT]", requires = "list")]
+    master: Vec<String>,
     /// Browse the favourites: the file `queryport/favourites` in $XDG_CONFIG_HOME or ~/.config.
     #[arg(long, conflicts_with = "list")]
     favourites: bool,
     /// The protocol of lines that name neither protocol nor game.
     #[arg(long, value_name = "PROTOCOL", default_value = "quake3")]
     protocol: Protocol,
-    /// Show servers with these words in the name, map, game, address or a player's name.
+    /// Show servers with these words in the name, map, game, mod, type, address or a player's name.
     #[arg(
         long,
         value_name = "WORDS",
@@ -131,7 +139,12 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
             "favourites".to_owned(),
             List::Servers(favourites.iter().cloned().collect()),
         ),
-        (Some(list), _) => named(list, arguments.protocol),
+        (Some(list), _) => match named(list, &arguments) {
+            Ok(named) => named,
+            Err(why) => {
+                command_line::leave(&Arguments::command().error(UsageError::InvalidValue, why))
+            }
+        },
         (None, _) => {
             let farm = farm.insert(Farm::start().await?);
             (
@@ -156,10 +169,10 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let mut browser = Browser::new(title, favourites, Instant::now());
     browser.filter.search.clone_from(&arguments.search);
     browser.is_automatic = arguments.refresh.is_some();
-    browser.note = problem;
     if arguments.favourites {
-        browser.advice = NO_FAVOURITES;
+        browser.advice = problem.clone().unwrap_or_else(|| NO_FAVOURITES.to_owned());
     }
+    browser.note = problem;
     browser.kept_in = kept.path().filter(|_| farm.is_none()).map(short);
     let favourites = farm.is_none().then_some(kept);
     let interval = interval(arguments.refresh);
@@ -196,18 +209,27 @@ fn short(path: &Path) -> String {
 }
 
 /// The list of this name: a file comes before a game.
-fn named(list: &Path, protocol: Protocol) -> (String, List) {
+fn named(list: &Path, arguments: &Arguments) -> Result<(String, List), String> {
     let name = list.to_string_lossy();
-    if list == Path::new("-") || list.exists() {
-        return (name.into_owned(), List::File(list.to_owned(), protocol));
+    let masters = &arguments.master;
+    let is_file = list == Path::new("-") || list.exists();
+    if is_file && masters.is_empty() {
+        let file = List::File(list.to_owned(), arguments.protocol);
+        return Ok((name.into_owned(), file));
     }
-    match command_line::game(&name) {
-        Ok(game) => (game.name.to_owned(), List::Game(game)),
-        Err(error) => {
-            let message = format!("no file {name:?}; as a game: {error}");
-            command_line::leave(&Arguments::command().error(UsageError::InvalidValue, message))
+    let game = command_line::game(&name).map_err(|error| match is_file {
+        true => format!("--master needs a game: {error}"),
+        false => format!("no file {name:?}; as a game: {error}"),
+    })?;
+    let list = match masters.is_empty() {
+        true => List::Game(game, Scope::default()),
+        // The program leaks one game.
+        false => {
+            let game = masters::with_masters(game, masters)?;
+            List::Game(Box::leak(Box::new(game)), Scope::Any)
         }
-    }
+    };
+    Ok((game.name.to_owned(), list))
 }
 
 /// Whether there is a terminal to draw on. Keys are read from it even where standard input is the

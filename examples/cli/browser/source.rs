@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use queryport::games::Game;
-use queryport::net::ScanTarget;
+use queryport::lists::Scope;
+use queryport::net::{ScanTarget, Servers};
 use queryport::{Client, Dialect, Protocol, QueryOptions, ScanOptions, Timing};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
@@ -26,7 +27,8 @@ const QUEUE: usize = 1024;
 /// The list of servers to browse.
 #[derive(Debug, Clone)]
 pub(crate) enum List {
-    Game(&'static Game),
+    /// A game, and the addresses to accept from its list servers.
+    Game(&'static Game, Scope),
     /// A file with one server a line, and the protocol of lines that name neither protocol nor
     /// game.
     File(PathBuf, Protocol),
@@ -204,8 +206,9 @@ impl Listing {
                     }
                 }
             }
-            List::Game(game) => match client.servers(game) {
-                Ok(mut servers) => {
+            List::Game(game, scope) => match client.servers(game) {
+                Ok(servers) => {
+                    let mut servers = servers.with_scope(scope);
                     while let Some(listed) = servers.next().await {
                         if !self
                             .add((What::Protocol(game.protocol), listed.server.to_string()))
@@ -214,19 +217,8 @@ impl Listing {
                             return;
                         }
                     }
-                    for report in servers.masters() {
-                        match &report.list {
-                            Some(Err(error)) => self.note(message(error)).await,
-                            Some(Ok(list)) if !list.completeness.is_settled() => {
-                                let (address, known) = (&report.address, list.completeness);
-                                self.note(format!(
-                                    "{address}: {} servers, {known}",
-                                    report.servers
-                                ))
-                                .await;
-                            }
-                            _ => {}
-                        }
+                    for problem in problems(&servers) {
+                        self.note(problem).await;
                     }
                 }
                 Err(error) => self.note(message(&error)).await,
@@ -265,6 +257,26 @@ impl Listing {
     }
 }
 
+/// What is wrong with the lists, in one message if there is none.
+fn problems(servers: &Servers) -> Vec<String> {
+    let (mut failed, mut cut) = (Vec::new(), Vec::new());
+    for report in servers.masters() {
+        match &report.list {
+            Some(Err(error)) => failed.push(message(error)),
+            Some(Ok(list)) if !list.completeness.is_settled() => {
+                let (address, known) = (&report.address, list.completeness);
+                cut.push(format!("{address}: {} servers, {known}", report.servers));
+            }
+            _ => {}
+        }
+    }
+    if failed.len() == servers.masters().len() {
+        return vec![format!("no list server answered: {}", failed.join("; "))];
+    }
+    failed.extend(cut);
+    failed
+}
+
 /// The servers of a file, or of standard input for `-`. A separate thread reads them, because a
 /// read blocks and may never end.
 fn read(path: PathBuf, protocol: Protocol) -> Receiver<Result<Target, String>> {
@@ -292,7 +304,7 @@ pub(crate) fn client(
     list: &List,
     (timeout, retries): (Duration, u8),
 ) -> Result<Client, queryport::Error> {
-    let dialect = if let List::Game(game) = list {
+    let dialect = if let List::Game(game, _) = list {
         game.dialect
     } else {
         Dialect::Standard

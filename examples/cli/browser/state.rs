@@ -14,6 +14,8 @@ use super::target::Target;
 
 /// The maximum number of characters of a search.
 const LONGEST_SEARCH: usize = 100;
+/// The maximum number of messages about a list that are kept.
+const MAX_PROBLEMS: usize = 100;
 
 /// An answer, or why there is none.
 pub(crate) type QueryResult = Result<Outcome<ServerStatus>, Error>;
@@ -106,8 +108,10 @@ pub(crate) struct Browser {
     pub(crate) is_refreshing: bool,
     pub(crate) progress: Progress,
     pub(crate) note: Option<String>,
+    /// Messages about the list, in the scan that runs or ran last.
+    pub(crate) problems: Vec<String>,
     /// Advice for an empty list.
-    pub(crate) advice: &'static str,
+    pub(crate) advice: String,
     /// Lines of the list that name no server, in the scan that runs or ran last.
     pub(crate) rejected: u64,
     /// The file of favourites; `None` if they are not kept.
@@ -138,7 +142,8 @@ impl Browser {
             is_refreshing: false,
             progress: Progress::new(now),
             note: None,
-            advice: "the list has no servers",
+            problems: Vec::new(),
+            advice: "the list has no servers".to_owned(),
             rejected: 0,
             kept_in: None,
             help_scroll: 0,
@@ -151,6 +156,7 @@ impl Browser {
             Event::ScanStarted => {
                 self.progress = Progress::new(now);
                 self.rejected = 0;
+                self.problems.clear();
                 self.end(Query::Scan);
             }
             Event::Listed(target) => {
@@ -173,16 +179,24 @@ impl Browser {
                 self.is_refreshing = false;
                 self.end(Query::Refresh);
             }
-            Event::Note(note) => self.note = Some(note),
+            Event::Note(note) => self.report(note),
             Event::Rejected(note) => {
                 self.rejected += 1;
-                // The first message stays: the user starts with that one.
-                if self.rejected == 1 {
-                    self.note = Some(note);
-                }
+                self.report(note);
             }
         }
         self.is_stale = true;
+    }
+
+    /// Keeps a message for the page of keys. The line of keys shows the first one: the user starts
+    /// with that.
+    fn report(&mut self, problem: String) {
+        if self.problems.is_empty() {
+            self.note = Some(problem.clone());
+        }
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        }
     }
 
     /// Takes the result of a scan or a refresh. The scan may still query a server whose refresh has
@@ -225,6 +239,9 @@ impl Browser {
     /// Carries out the action of a key.
     pub(crate) fn act(&mut self, action: Action) -> Option<Command> {
         self.note = None;
+        if action.is_of_table() && self.has_full_details() {
+            return None;
+        }
         match action {
             Action::Move(_) | Action::Page(_) | Action::First | Action::Last => {
                 self.navigate(action);
@@ -239,9 +256,6 @@ impl Browser {
                 }
             }
             Action::Erase => {
-        if action.is_of_table() && self.has_full_details() {
-            return None;
-        }
                 let mut text = self.filter.search.clone();
                 text.pop();
                 self.search(text);
@@ -297,6 +311,18 @@ impl Browser {
         self.has_details = !self.has_details;
         self.mode = self.base_mode();
         self.scroll = 0;
+        self.follow();
+        self.is_stale = true;
+    }
+
+    /// Follows the server of the selected row.
+    fn follow(&mut self) {
+        self.followed = self.shown.get(self.cursor).copied();
+    }
+
+    /// Whether the details fill the screen, without the table.
+    fn has_full_details(&self) -> bool {
+        self.has_details && !self.screen.is_wide
     }
 
     /// Gives the keys to the details next to the table, or back to the table.
@@ -311,18 +337,6 @@ impl Browser {
         };
     }
 
-        self.follow();
-        self.is_stale = true;
-    }
-
-    /// Follows the server of the selected row.
-    fn follow(&mut self) {
-        self.followed = self.shown.get(self.cursor).copied();
-    }
-
-    /// Whether the details fill the screen, without the table.
-    fn has_full_details(&self) -> bool {
-        self.has_details && !self.screen.is_wide
     /// Closes what was opened last: the search, the page of keys, the details; then ends a search.
     fn close(&mut self) {
         match self.mode {
@@ -334,6 +348,7 @@ impl Browser {
             Mode::Details | Mode::Table if self.has_details => {
                 self.has_details = false;
                 self.mode = Mode::Table;
+                self.is_stale = true;
             }
             Mode::Details | Mode::Table => self.search(String::new()),
         }
@@ -348,7 +363,6 @@ impl Browser {
         self.help_scroll = 0;
     }
 
-                self.is_stale = true;
     /// The mode without a search or the page of keys: details that fill the screen have the keys.
     fn base_mode(&self) -> Mode {
         match self.has_full_details() {
@@ -397,6 +411,13 @@ impl Browser {
             .and_then(|number| self.servers.get(*number))
     }
 
+    /// Gives the keys to the details when they fill the screen, also after it became narrow.
+    pub(crate) fn settle_mode(&mut self) {
+        if self.mode == Mode::Table {
+            self.mode = self.base_mode();
+        }
+    }
+
     /// Sorts and filters where something changed, and scrolls so that the selection is among these
     /// rows.
     pub(crate) fn settle(&mut self, rows: usize) {
@@ -412,14 +433,10 @@ impl Browser {
                     place.unwrap_or_else(|| self.cursor.min(self.shown.len().saturating_sub(1)))
                 }
             };
+            if self.has_details {
+                self.follow();
+            }
         }
-    /// Gives the keys to the details when they fill the screen, also after it became narrow.
-    pub(crate) fn settle_mode(&mut self) {
-        if self.mode == Mode::Table {
-            self.mode = self.base_mode();
-        }
-    }
-
         let rows = rows.max(1);
         let last_top = self.shown.len().saturating_sub(rows);
         self.top = self
@@ -433,9 +450,6 @@ impl Browser {
         self.cursor = row.min(self.shown.len().saturating_sub(1));
         self.follow();
         self.scroll = 0;
-            if self.has_details {
-                self.follow();
-            }
     }
 
     fn search(&mut self, text: String) {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use queryport::games::{Game, MasterAddress, MasterForm};
+use queryport::lists::Scope;
 use queryport::model::{Charset, Colours, Style};
 use queryport::{Error, Outcome, Player, Protocol, QueryError, ServerStatus, Team, Text};
 use ratatui::Terminal;
@@ -448,8 +449,8 @@ fn a_key_copies_the_address_that_players_connect_to() {
         let target = (Protocol::GameSpy1.into(), server.to_owned());
         let result = Box::new(Ok(outcome.clone()));
         browser.handle(Event::Scanned(target, result), start());
-        assert_eq!(copied(&mut browser), expected);
         let _ = drawn(&mut browser, 80, 24);
+        assert_eq!(copied(&mut browser), expected);
     }
 }
 
@@ -778,7 +779,6 @@ fn the_selection_follows_its_server() {
     );
 }
 
-#[test]
 /// Also of a server that was the first row by chance, or that a filter would hide now.
 #[test]
 fn open_details_stay_with_their_server() {
@@ -813,6 +813,7 @@ fn keys_of_a_hidden_table_do_nothing() {
     assert_eq!(names(&mut browser)[0], "green leaf");
 }
 
+#[test]
 fn a_favourite_is_kept_and_removed() {
     let mut browser = some();
     let _ = drawn(&mut browser, 80, 24);
@@ -1002,7 +1003,7 @@ async fn listed_game() -> &'static Game {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_game_is_read_from_its_list_servers() {
-    let list = List::Game(listed_game().await);
+    let list = List::Game(listed_game().await, Scope::default());
     let client = client(&list, (Duration::from_secs(1), 0)).unwrap();
     let mut source = Source::new(list, client, Port::default()).unwrap();
     source.scan();
@@ -1038,6 +1039,33 @@ async fn a_game_is_read_from_its_list_servers() {
         browser.handle(source.events.recv().await.unwrap(), start());
     }
     assert_eq!((browser.progress.done, browser.servers.len()), (3, 3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn list_servers_that_do_not_answer_are_all_named() {
+    let masters = [1, 2].map(|port| format!("short=127.0.0.1:{port}"));
+    let words = [
+        "browser",
+        "openarena",
+        "--master",
+        &masters[0],
+        "--master",
+        &masters[1],
+    ];
+    let arguments = clap::Parser::try_parse_from(words).unwrap();
+    let (_, list) = super::named("openarena".as_ref(), &arguments).unwrap();
+    let client = client(&list, (Duration::from_secs(1), 0)).unwrap();
+    let mut source = Source::new(list, client, Port::default()).unwrap();
+    source.scan();
+    let mut browser = Browser::new("a game".to_owned(), BTreeSet::new(), start());
+    while !browser.progress.is_finished() {
+        browser.handle(source.events.recv().await.unwrap(), start());
+    }
+    let shown = screen(&mut browser, 80, 24);
+    let table = shown[3..23].join(" ");
+    for part in ["no list server answered", "127.0.0.1:1: ", "127.0.0.1:2: "] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
 }
 
 #[test]
@@ -1203,7 +1231,7 @@ fn a_dead_row_has_its_address_and_its_reason_once() {
 #[test]
 fn an_empty_table_tells_what_to_do() {
     let mut browser = Browser::new("favourites".to_owned(), BTreeSet::new(), start());
-    browser.advice = super::NO_FAVOURITES;
+    browser.advice = super::NO_FAVOURITES.to_owned();
     assert!(screen(&mut browser, 80, 24)[4].contains("reading the list"));
     for event in [Event::ScanStarted, Event::ListEnded, Event::ScanEnded] {
         browser.handle(event, start());
@@ -1288,6 +1316,11 @@ async fn a_bad_line_of_a_list_is_shown() {
         shown[1].contains("2 lines"),
         "after a key too: {}",
         shown[1]
+    );
+    let shown = shown.join("\n");
+    assert!(
+        shown.contains("quake9") && shown.contains("nonsense"),
+        "all messages: {shown}"
     );
 }
 

@@ -1,4 +1,4 @@
-//! The page of keys.
+//! The page of keys, with the messages about the list above them.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -17,7 +17,8 @@ const FRAME: usize = 4;
 /// Draws the lines that the scrolling has reached, and notes how many there are.
 pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, area: Rect) {
     let mut columns = usize::from(area.width).saturating_sub(FRAME);
-    let lines = lines(columns, browser.kept_in.as_deref());
+    let mut lines = messages(&browser.problems, columns);
+    lines.extend(keys(columns, browser.kept_in.as_deref()));
     columns = columns.min(lines.iter().map(Line::width).max().unwrap_or_default());
     let height = lines.len().min(usize::from(area.height).saturating_sub(2));
     let hidden = lines.len() - height;
@@ -49,8 +50,18 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, area: Rect) {
     frame.render_widget(Paragraph::new(on_screen).block(block), page);
 }
 
+/// The messages about the list, with a line below each.
+fn messages(problems: &[String], columns: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for problem in problems {
+        lines.extend(wrapped(problem, columns).into_iter().map(Line::raw));
+        lines.push(Line::default());
+    }
+    lines
+}
+
 /// Keys with their meanings to the right, or below if there is no room.
-fn lines(columns: usize, kept_in: Option<&str>) -> Vec<Line<'static>> {
+fn keys(columns: usize, kept_in: Option<&str>) -> Vec<Line<'static>> {
     let keys = HELP
         .iter()
         .map(|(key, _)| width(key))

@@ -118,15 +118,19 @@ fn draw_emptiness(frame: &mut Frame<'_>, browser: &Browser, table: Rect) {
     }
     let has_favourites = || browser.servers.iter().any(|server| server.is_favourite);
     let wants_favourites = browser.filter.conditions.contains(&Condition::Favourite);
-    let text = if browser.servers.is_empty() {
-        match browser.progress.is_finished() {
-            true => browser.advice,
-            false => "reading the list",
+    let problems = browser.problems.iter().map(String::as_str);
+    let texts: Vec<&str> = if browser.servers.is_empty() {
+        match (browser.progress.is_finished(), browser.problems.is_empty()) {
+            (false, _) => vec!["reading the list"],
+            (true, true) => vec![&browser.advice],
+            (true, false) => problems.collect(),
         }
     } else if wants_favourites && !has_favourites() {
-        "no favourites among these servers: `v` shows all, Space on a server makes it one"
+        vec!["no favourites among these servers: `v` shows all, Space on a server makes it one"]
     } else {
-        "no server matches: Esc clears the search, and the keys v e u p o switch their conditions off"
+        vec![
+            "no server matches: Esc clears the search, and the keys v e u p o switch their conditions off",
+        ]
     };
     // Below the titles of the columns, with a line between.
     let area = Rect {
@@ -134,8 +138,9 @@ fn draw_emptiness(frame: &mut Frame<'_>, browser: &Browser, table: Rect) {
         height: table.height.saturating_sub(2),
         ..table
     };
-    let lines: Vec<Line<'_>> = details::wrapped(text, usize::from(area.width))
+    let lines: Vec<Line<'_>> = texts
         .into_iter()
+        .flat_map(|text| details::wrapped(text, usize::from(area.width)))
         .map(|line| Line::styled(line, DIM))
         .collect();
     frame.render_widget(Paragraph::new(lines), area);
@@ -240,7 +245,13 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
     let filters = fit(&filters.join(", "), columns).into_owned();
     let mut spans = vec![Span::styled(filters.clone(), BOLD)];
     let room = columns.saturating_sub(width(&filters));
-    spans.extend(hints(keys(browser), room, !filters.is_empty()));
+    let mut keys = keys(browser).to_vec();
+    if !browser.problems.is_empty()
+        && let Some((_, meaning)) = keys.iter_mut().find(|(key, _)| *key == "?")
+    {
+        *meaning = "messages, help";
+    }
+    spans.extend(hints(&keys, room, !filters.is_empty()));
     Line::from(spans)
 }
 
