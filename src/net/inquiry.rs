@@ -459,6 +459,8 @@ fn not_connected(peer: SocketAddr, source: io::Error, waited: Duration) -> Error
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
+    use crate::lists::Cod4xList;
 
     #[test]
     fn a_list_server_that_cannot_be_connected_to_is_an_error_in_words() {
@@ -478,6 +480,28 @@ mod tests {
             ),
         ] {
             assert_eq!(error(kind).to_string(), words);
+        }
+    }
+
+    #[test]
+    fn only_lists_over_tcp_have_a_time_of_their_own() {
+        let querier = Querier::new(crate::secret::Secret::new([7; 16]));
+        let usual = (querier.deadline, querier.timing.timeout());
+        let over_udp = ListRequest::from(Quake3List::quake2(&Limits::default()));
+        let over_tcp = ListRequest::from(Cod4xList::new(6));
+        let long = Duration::from_secs(20);
+        let longest = querier.timing.with_timeout(Duration::MAX).timeout();
+        for (request, timeout, expected) in [
+            (&over_udp, long, usual),
+            (&over_tcp, long, (long, long)),
+            (&over_tcp, Duration::MAX, (MAX_DEADLINE, longest)),
+        ] {
+            let master = Server::from("192.0.2.1:28900");
+            let mut gathering = Gathering::at(&querier, &master, request.clone());
+            gathering.settings.timeout = timeout;
+            let inquiries = gathering.inquiries(|_, _| {});
+            let client = inquiries.first().unwrap().client(request);
+            assert_eq!((client.deadline, client.timing.timeout()), expected);
         }
     }
 

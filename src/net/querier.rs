@@ -304,8 +304,16 @@ mod tests {
 
     #[test]
     fn the_first_32_addresses_of_a_name_are_tried_each_once() {
-        let twice = [addresses(40), addresses(40)].concat();
+        let twice = [addresses(20), addresses(40)].concat();
         assert_eq!(querier().wanted(twice).unwrap(), addresses(32));
+    }
+
+    #[test]
+    fn an_address_without_its_interface_is_an_error_only_alone() {
+        let link_local = "[fe80::1]:27960".parse().unwrap();
+        let both = [vec![link_local], addresses(1)].concat();
+        assert_eq!(querier().wanted(both).unwrap(), addresses(1));
+        assert!(querier().wanted(vec![link_local]).is_err());
     }
 
     /// The last of several addresses may use what the others left.

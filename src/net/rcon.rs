@@ -238,7 +238,7 @@ mod tests {
                 level.saturating_sub(leaked) + 1,
                 counted + Duration::from_secs(leaked),
             );
-            assert!(level <= 10, "ioquake3 would drop this one");
+            assert!(level <= 8, "two of the ten are left");
             assert!(
                 last.is_none_or(|last| now - last >= Duration::from_millis(600)),
                 "and id this one"

@@ -304,6 +304,22 @@ fn an_interface_without_a_broadcast_address_is_searched() {
     });
 }
 
+/// A machine without a network, and a chosen network without a route.
+#[test]
+fn a_search_without_a_route_is_an_error() {
+    const NAME: &str = "lan::a_search_without_a_route_is_an_error";
+    if !in_namespace(NAME, "exec") {
+        return;
+    }
+    runtime().block_on(async {
+        let unreachable: IpAddr = [192, 0, 2, 255].into();
+        for networks in [&[][..], &[unreachable], &[LOOPBACK[0], unreachable]] {
+            let error = client().lan("openarena", networks).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unreachable, "{networks:?}");
+        }
+    });
+}
+
 #[test]
 fn without_a_runtime_a_search_is_an_error() {
     assert!(client().lan(None, &LOOPBACK).is_err());
