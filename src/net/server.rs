@@ -239,6 +239,7 @@ mod tests {
             ("[]:5", empty),
             ("host:", port),
             ("host:0", port),
+            ("192.0.2.1:0", port),
             ("host:65536", port),
             ("host:x", port),
             ("host:+40100", port),

@@ -610,7 +610,7 @@ mod tests {
     #[test]
     fn a_request_that_the_system_does_not_take_is_sent_again_for_a_second() {
         let (start, mut cx) = (Instant::now(), Context::from_waker(Waker::noop()));
-        let peers = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));
+        let peers = [1, 2, 3].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));
         let query = |(index, peer)| NumberedQuery {
             index,
             query: Ok(AddressedQuery {
@@ -625,34 +625,37 @@ mod tests {
         let source = Box::new(move |_: &mut Context<'_>| Poll::Ready(targets.next()));
         let timing = Timing::default().with_retry_after(Duration::from_secs(3));
         let mut queries = Queries::new(source, timing, ScanOptions::default(), start);
-        let (mut now, mut tried) = (start, Vec::new());
-        while now < start + REPEAT_FOR {
-            let due = queries.send(
-                2,
-                || now,
-                &mut cx,
-                |requests| {
-                    tried.push(requests[0].0);
-                    Err(io::ErrorKind::NetworkDown.into())
-                },
-            );
-            assert_eq!(due, Some(now + REPEAT_AFTER));
+        let mut tried = Vec::new();
+        // The system takes only requests to `passing`, and returns no number of them.
+        let mut send = |now, passing: Option<SocketAddr>| {
+            let clock = || now;
+            queries.send(3, clock, &mut cx, |requests| {
+                let to = requests[0].0;
+                assert!(tried.len() < 200, "a request that was sent is sent again");
+                tried.push(to);
+                match passing == Some(to) {
+                    true => Ok(0),
+                    false => Err(io::ErrorKind::NetworkDown.into()),
+                }
+            })
+        };
+        assert_eq!(send(start, None), Some(start + REPEAT_AFTER));
+        // The second request has a second from the time at which the first one is sent.
+        let sent_at = start + REPEAT_FOR / 2;
+        let mut due = send(sent_at, Some(peers[0]));
+        let mut now = sent_at + REPEAT_AFTER;
+        while now < sent_at + REPEAT_FOR {
+            assert_eq!(due, Some(now));
+            due = send(now, None);
             now += REPEAT_AFTER;
         }
-        assert_eq!(tried, [peers[0]; 100]);
-        assert!(queries.poll_answer().is_pending());
-        // The first one is given up, the second one is sent.
-        queries.send(
-            2,
-            || now,
-            &mut cx,
-            |requests| match requests[0].0 == peers[0] {
-                true => Err(io::ErrorKind::NetworkDown.into()),
-                false => Ok(requests.len()),
-            },
-        );
+        // It is given up, and the third one is sent.
+        send(now, Some(peers[2]));
+        assert_eq!(tried[..2], [peers[0]; 2]);
+        assert_eq!(tried[2..103], [peers[1]; 101]);
+        assert_eq!(tried[103..], [peers[2]]);
         let Poll::Ready(Some(Scanned {
-            index: 0,
+            index: 1,
             result: Err(error),
             ..
         })) = queries.poll_answer()
@@ -661,7 +664,7 @@ mod tests {
         };
         assert_eq!(
             (error.kind(), queries.send_errors),
-            (crate::ErrorKind::Unreachable, 101)
+            (crate::ErrorKind::Unreachable, 102)
         );
         assert!(queries.poll_answer().is_pending());
     }
