@@ -7,7 +7,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use queryport::games::Game;
-use queryport::{Protocol, ServerStatus, UnknownProtocol};
+use queryport::{Protocol, UnknownProtocol};
 
 use crate::command_line;
 pub use crate::command_line::server;
@@ -187,15 +187,6 @@ impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.what, self.address())
     }
-}
-
-/// The game that answered, if its answer names a game other than the named one. Modifications use
-/// the GameSpy name of their game; in Quake 3, it is one of a family of games.
-pub fn other_game(status: &ServerStatus, named: &Game) -> Option<&'static Game> {
-    let found = Game::of(status, named.protocol)?;
-    let has_its_name = named.gamename.is_some() && found.gamename == named.gamename;
-    let is_modification = has_its_name && named.protocol != Protocol::Quake3;
-    (found.id != named.id && !is_modification).then_some(found)
 }
 
 /// The target of a line; `None` for an empty line or a comment. `usual` is the protocol or game of

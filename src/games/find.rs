@@ -286,6 +286,17 @@ impl Game {
         only(Self::on_engine(protocol, engine).filter(|game| game.game_port == port))
     }
 
+    /// The game that a server runs, as [`Self::of`] recognises it, if it is not this one.
+    ///
+    /// Modifications that use the GameSpy name of this game are not another game. In Quake 3, a
+    /// family of games has one such name, and each of them is a game of its own.
+    pub fn other_game(&self, status: &ServerStatus, protocol: Protocol) -> Option<&'static Self> {
+        let found = Self::of(status, protocol)?;
+        let has_same_name = self.gamename.is_some() && found.gamename == self.gamename;
+        let is_modification = has_same_name && protocol != Protocol::Quake3;
+        (found.id != self.id && !is_modification).then_some(found)
+    }
+
     /// The game with this GameSpy name.
     fn of_gamename(name: &str, status: &ServerStatus, protocol: Protocol) -> Option<&'static Self> {
         let games = Self::of_protocol(protocol).filter(|game| game.has_gamename(name));

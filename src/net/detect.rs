@@ -250,14 +250,15 @@ impl Querier {
     ) -> Option<Result<Detected, Error>> {
         attempts.truncate(MAX_ATTEMPTS);
         let mut queries = Staggered::<I>::new(self, attempts, STAGGER, deadline);
+        let game = wanted.game;
         let mut first_number = usize::MAX;
         let mut first_error = None;
         // The queries end by themselves at the deadline.
         while let Some((number, result)) = queries.next(None).await {
             let error = match result {
                 Ok(mut found) if wanted.accepts(&found) => {
-                    found.other_game = wanted.other_game(&found);
-                    found.wanted = Game::all().find(|game| game.id == wanted.game.id);
+                    found.other_game = game.other_game(&found.outcome.answer, found.protocol);
+                    found.wanted = Game::all().find(|known| known.id == game.id);
                     return Some(Ok(found));
                 }
                 Ok(found) => found.other_server(),
@@ -464,7 +465,8 @@ impl Wanted<'_> {
             (Some(given), Some(game_port)) => given != game_port,
             _ => false,
         };
-        !is_other_port && self.other_game(found).is_none()
+        let other_game = self.game.other_game(&found.outcome.answer, found.protocol);
+        !is_other_port && other_game.is_none()
     }
 
     /// Whether any server that answers at this port is the wanted one.
@@ -475,14 +477,6 @@ impl Wanted<'_> {
         let query_port = game.query_port.at(given.or(game.game_port));
         let is_query_port = query_port == Some(port) && !is_shared;
         protocol == game.protocol && (given == Some(port) || is_query_port)
-    }
-
-    /// The game in the answer, unless it is the requested one.
-    fn other_game(&self, found: &Detected) -> Option<&'static Game> {
-        let other = found.game_in_answer()?;
-        // Modifications use the GameSpy name of their game.
-        let has_other_name = other.gamename != self.game.gamename || self.game.gamename.is_none();
-        (other.id != self.game.id && has_other_name).then_some(other)
     }
 }
 

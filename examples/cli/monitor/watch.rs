@@ -12,7 +12,7 @@ use super::command_line;
 use super::events::{self, Event, Form};
 use super::history::{History, Sample};
 use super::port::Port;
-use super::target::{Identity, What, other_game};
+use super::target::{Identity, What};
 
 /// The failures in a row after which a server that was up is down, from the first of them on.
 const FAILURES: usize = 3;
@@ -312,7 +312,7 @@ impl Server {
 
 fn words_of_other_game(what: What, status: &ServerStatus) -> Option<String> {
     let named = what.game()?;
-    let found = other_game(status, named)?;
+    let found = named.other_game(status, named.protocol)?;
     Some(format!(
         "says that it runs {}, not {}",
         found.name, named.name

@@ -17,7 +17,6 @@ use super::list::UnderWay;
 use super::output::{Shared, closed};
 use super::rows::{failure_line, json_line, readable};
 use super::summary::Summary;
-use super::target::other_game;
 
 /// The time between two drawings of the progress while no result arrives.
 const TICK: Duration = Duration::from_millis(200);
@@ -123,7 +122,7 @@ impl Printer {
         let expected = self.expected.as_ref();
         let other = status
             .zip(expected)
-            .and_then(|(status, expected)| other_game(status, expected));
+            .and_then(|(status, expected)| expected.other_game(status, expected.protocol));
         self.summary.add(scanned, other.is_some());
         let (target, finished) = {
             let mut under_way = self.under_way();
