@@ -3,7 +3,7 @@
 //! | chapter | you learn |
 //! |---|---|
 //! | [What is a query port](query_port) | the four protocols, ports, the parts of an answer |
-//! | [One server](one_server) | a query, async or blocking, its timeout, errors and options |
+//! | [One server](one_server) | a query, async or blocking, a cache for a bot, timeouts, errors, options |
 //! | [Many servers](many_servers) | scans of long lists, and results as JSON |
 //! | [By game](by_game) | games by name, list servers |
 //! | [Your own socket or runtime](sans_io) | the state machines |

@@ -23,12 +23,18 @@ use {
 
 /// An answer and the protocol it came in, see [`Client::detect`](crate::Client::detect).
 ///
-/// ```
-/// use queryport::net::Detected;
+/// With the feature `serde`, its parts can be written as JSON:
 ///
-/// fn line(found: &Detected) -> String {
-///     format!("{} on {}", found.protocol, found.outcome.peer)
+/// ```
+/// # #[cfg(all(feature = "games", feature = "serde"))] mod example {
+/// use queryport::net::Detected;
+/// use serde_json::{Value, json};
+///
+/// fn written(found: &Detected) -> Value {
+///     let game = found.game().map(|game| game.id);
+///     json!({"protocol": found.protocol, "game": game, "outcome": found.outcome})
 /// }
+/// # }
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
