@@ -20,8 +20,6 @@ pub(crate) enum Form {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
     State(State),
-    /// The words of [`Server::other_game`].
-    OtherGame(String),
     Joined(String),
     Left(String),
 }
@@ -42,14 +40,11 @@ pub(crate) fn print(form: Form, server: &Server, events: &[Event]) {
 pub(crate) fn line(form: Form, time: SystemTime, server: &Server, event: &Event) -> String {
     let (word, player) = match event {
         Event::State(state) => (state.as_str(), None),
-        Event::OtherGame(_) => ("other game", None),
         Event::Joined(player) => ("joined", Some(check::plain(player))),
         Event::Left(player) => ("left", Some(check::plain(player))),
     };
-    let failure = server.failure.as_ref();
     let reason = match event {
-        Event::State(_) => failure.map(|failure| check::plain(&failure.reason)),
-        Event::OtherGame(words) => Some(check::plain(words)),
+        Event::State(_) => server.reason().map(check::plain),
         Event::Joined(_) | Event::Left(_) => None,
     };
     let outage = match event {

@@ -3,12 +3,31 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use queryport::ServerStatus;
+
 /// The time that one sample covers.
 pub(crate) const STEP: Duration = Duration::from_secs(600);
 /// Samples of a day.
 pub(crate) const SAMPLES: u64 = 144;
 /// The time that a history covers.
 pub(crate) const DAY: Duration = Duration::from_secs(SAMPLES * STEP.as_secs());
+
+/// The players of an answer, and the slots for them in the same answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Crowd {
+    pub(crate) players: u32,
+    pub(crate) slots: Option<u32>,
+}
+
+impl Crowd {
+    /// That of an answer which counts players.
+    pub(crate) fn of(status: &ServerStatus) -> Option<Self> {
+        Some(Self {
+            players: status.player_count?,
+            slots: status.max_players,
+        })
+    }
+}
 
 /// The queries in one step of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,24 +36,24 @@ pub(crate) struct Sample {
     pub(crate) up: u32,
     /// Queries after which it was down.
     pub(crate) down: u32,
-    /// The maximum number of players; `None` without an answer that counts them.
-    pub(crate) players: Option<u32>,
+    /// The most players; `None` without an answer that counts them.
+    pub(crate) crowd: Option<Crowd>,
 }
 
 impl Sample {
     /// The sample of one query.
-    pub(crate) fn new(is_up: bool, players: Option<u32>) -> Self {
+    pub(crate) fn new(is_up: bool, crowd: Option<Crowd>) -> Self {
         Self {
             up: u32::from(is_up),
             down: u32::from(!is_up),
-            players,
+            crowd,
         }
     }
 
     fn merge(&mut self, other: Self) {
         self.up += other.up;
         self.down += other.down;
-        self.players = self.players.max(other.players);
+        self.crowd = self.crowd.max(other.crowd);
     }
 }
 
@@ -112,23 +131,27 @@ mod tests {
     fn a_day_is_kept_in_samples_of_the_most_players() {
         let start = Instant::now();
         let at = |minutes: u64| start + Duration::from_secs(minutes * 60);
+        let crowd = |players, slots| {
+            let slots = Some(slots);
+            Some(Crowd { players, slots })
+        };
         let mut history = History::default();
         assert_eq!(history.last_day(start).count(), 0);
-        for (minutes, is_up, players) in [
+        for (minutes, is_up, crowd) in [
             (0, false, None),
-            (3, true, Some(2)),
-            (9, true, Some(7)),
+            (3, true, crowd(7, 64)),
+            (9, true, crowd(2, 16)),
             (9, true, None),
             (10, false, None),
             (35, true, None),
         ] {
-            history.add(Sample::new(is_up, players), at(minutes));
+            history.add(Sample::new(is_up, crowd), at(minutes));
         }
         let present = SAMPLES - 1;
         let first = Sample {
             up: 3,
             down: 1,
-            players: Some(7),
+            crowd: crowd(7, 64),
         };
         assert_eq!(
             history.last_day(at(39)).collect::<Vec<_>>(),
@@ -140,7 +163,7 @@ mod tests {
         );
         // A week at one query a minute.
         for minute in 36..7 * 24 * 60 {
-            history.add(Sample::new(true, Some(1)), at(minute));
+            history.add(Sample::new(true, crowd(1, 16)), at(minute));
             assert!(history.samples.len() as u64 <= SAMPLES);
         }
         let places: Vec<u64> = history

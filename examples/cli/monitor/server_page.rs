@@ -54,8 +54,8 @@ pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<Strin
 fn title(server: &Server) -> String {
     let name = shown_name(server);
     match server.state {
-        State::Down => format!("down: {name}"),
-        _ => name,
+        State::Up | State::New => name,
+        state => format!("{}: {name}", state.as_str()),
     }
 }
 

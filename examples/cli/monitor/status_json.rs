@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::check;
 use super::metrics::label;
 use super::status_page::path;
-use super::watch::{Server, State, Watched, WatchedGame};
+use super::watch::{Server, Watched, WatchedGame};
 
 /// The page. Unknown values are `null`.
 pub(crate) fn page(watched: &Watched, now: Instant, date: SystemTime) -> String {
@@ -31,7 +31,7 @@ fn of_server(server: &Server, now: Instant) -> Value {
     let answered_game = status.and_then(|status| Game::of(status, what.protocol()));
     let text = |text: Option<&Text>| text.map(|text| label(&text.plain()));
     // Counts of the past are not those of a server that is down.
-    let current = status.filter(|_| server.state == State::Up);
+    let current = status.filter(|_| server.state.is_online());
     let rtt = server.outcome().and_then(|outcome| outcome.rtt);
     let (up, down) = server.history.queries(now);
     json!({

@@ -9,7 +9,7 @@ use queryport::model::{Colour, Colours};
 use queryport::{ServerStatus, Text};
 
 use super::changes;
-use super::history::{DAY, History, SAMPLES, Sample};
+use super::history::{Crowd, DAY, History, SAMPLES, Sample};
 use super::safe_text::{counted, number_text, safe};
 use super::style_sheet;
 use super::target::{Identity, What};
@@ -188,12 +188,11 @@ fn summary(servers: &[Server], view: &View, html: &mut String) {
     };
     let all = counted(servers.len() as u64, "server");
     let _ = write!(html, "<p>{} of {all} up", count(State::Up));
-    let others = servers.iter().filter_map(Server::other_game).count();
     let link = view.sorted_by("state").link("");
     for (count, class, word) in [
         (count(State::Down), "down", State::Down.as_str()),
         (count(State::NotAsked), "unknown", State::NotAsked.as_str()),
-        (others, "unknown", "of another game"),
+        (count(State::OtherGame), "unknown", "of another game"),
     ] {
         if count > 0 {
             let _ = write!(
@@ -233,9 +232,9 @@ pub(super) fn status(server: &Server) -> Option<&ServerStatus> {
     Some(&server.answer.as_ref()?.answer)
 }
 
-/// The status of a server that is up. The players of the past are not on the server.
+/// The status of a server that answers. The players of the past are not on the server.
 pub(super) fn current(server: &Server) -> Option<&ServerStatus> {
-    status(server).filter(|_| server.state == State::Up)
+    status(server).filter(|_| server.state.is_online())
 }
 
 fn table(servers: &[Server], view: &View, html: &mut String) {
@@ -269,8 +268,8 @@ fn table(servers: &[Server], view: &View, html: &mut String) {
         Some("day") => {
             servers.sort_by_cached_key(|server| Reverse(peak(&server.history, view.now)))
         }
-        Some(_) => servers.sort_by_key(|server| urgency(server)),
-        None => servers.sort_by_key(|server| urgency(server).min(State::New)),
+        Some(_) => servers.sort_by_key(|server| server.state),
+        None => servers.sort_by_key(|server| server.state.min(State::New)),
     }
     if view.is_reversed {
         servers.reverse();
@@ -279,14 +278,6 @@ fn table(servers: &[Server], view: &View, html: &mut String) {
         row(server, view, html);
     }
     html.push_str("</tbody>\n</table>\n");
-}
-
-/// The state, the worst first. A server of another game is not healthy.
-fn urgency(server: &Server) -> State {
-    match server.other_game() {
-        Some(_) => State::NotAsked,
-        None => server.state,
-    }
 }
 
 /// The name of a server, which leads to its page.
@@ -373,7 +364,7 @@ pub(super) const fn class_of(state: State) -> &'static str {
     match state {
         State::Up => "up",
         State::Down => "down",
-        State::NotAsked => "unknown",
+        State::NotAsked | State::OtherGame => "unknown",
         State::New => "new",
     }
 }
@@ -381,7 +372,7 @@ pub(super) const fn class_of(state: State) -> &'static str {
 /// Up or down, since when, and why; the round trip and the age of the latest answer.
 pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut String) {
     let word = server.state.as_str();
-    let class = class_of(urgency(server));
+    let class = class_of(server.state);
     let _ = write!(html, "<{element} class=\"state {class}\">{word}");
     let age = |since: Instant| unbroken(now.saturating_duration_since(since));
     if let Some(since) = server.since {
@@ -395,13 +386,13 @@ pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut Str
     let other_game = server.other_game().map(str::to_owned);
     let mut details: Vec<String> = other_game.into_iter().collect();
     if let Some(failure) = &server.failure {
-        details.push(match server.state {
-            State::Up => "no answer to the latest query".to_owned(),
-            _ => failure.reason.clone(),
+        details.push(match server.state.is_online() {
+            true => "no answer to the latest query".to_owned(),
+            false => failure.reason.clone(),
         });
     }
     if let (Some(outcome), Some(answered)) = (&server.answer, server.answered) {
-        if server.state == State::Up && !outcome.answer.completeness.is_complete() {
+        if server.state.is_online() && !outcome.answer.completeness.is_complete() {
             details.push(outcome.answer.completeness.to_string());
         }
         let rtt = outcome.rtt.filter(|_| server.failure.is_none());
@@ -442,12 +433,10 @@ fn rounded(time: Duration) -> String {
     }
 }
 
-/// The maximum number of players over the last day.
-fn peak(history: &History, now: Instant) -> Option<u32> {
-    history
-        .last_day(now)
-        .filter_map(|(_, sample)| sample.players)
-        .max()
+/// The most players over the last day, and the slots at that time.
+fn peak(history: &History, now: Instant) -> Option<Crowd> {
+    let samples = history.last_day(now);
+    samples.filter_map(|(_, sample)| sample.crowd).max()
 }
 
 /// Bars of the players over the last day on the scale of the slots. Below them are two lanes: marks
@@ -460,14 +449,17 @@ pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
     let samples = samples(&server.history, now);
     let peak = peak(&server.history, now);
     let slots = status(server).and_then(|status| status.max_players);
-    let scale = u64::from(slots.max(peak).unwrap_or_default().max(1));
+    let most = peak.map(|peak| peak.players);
+    let scale = u64::from(slots.max(most).unwrap_or_default().max(1));
     let bars = bars(&samples, scale);
     let off = lane(29, samples.map(|s| s.down > 0));
     let on = lane(33, samples.map(|s| s.up > 0));
-    let counts = match (peak, slots) {
-        (Some(peak), Some(slots)) => format!("peak {peak} of {slots}"),
-        (Some(peak), None) => format!("peak {peak}"),
-        (None, _) => "no player counts".to_owned(),
+    let counts = match peak {
+        Some(Crowd { players, slots }) => match slots {
+            Some(slots) => format!("peak {players} of {slots}"),
+            None => format!("peak {players}"),
+        },
+        None => "no player counts".to_owned(),
     };
     let length = server.history.length(now).filter(|length| *length < DAY);
     let length = length.map(rounded);
@@ -516,7 +508,7 @@ fn samples(history: &History, now: Instant) -> [Sample; SAMPLES as usize] {
 /// The outline of the bars of the players, who are at most `scale`.
 fn bars(samples: &[Sample; SAMPLES as usize], scale: u64) -> String {
     let tops = samples.map(|sample| {
-        let players = u64::from(sample.players.unwrap_or_default());
+        let players = sample.crowd.map_or(0, |crowd| u64::from(crowd.players));
         BARS - (players * BARS).div_ceil(scale)
     });
     let mut bars = format!("M0 {BARS}");

@@ -1050,21 +1050,29 @@ fn an_answer_of_another_game_is_told() {
     terror.answer.rules.push("gamename", "q3urt43");
     let arena = What::parse("openarena").unwrap();
     let mut server = Server::new(arena, "192.0.2.1".to_owned());
-    server.add(Ok(terror), watch::now());
+    server.add(Ok(outcome("Srv", "q3dm17")), watch::now());
+    let state = server.add(Ok(terror.clone()), watch::now()).unwrap();
     let words = "says that it runs Urban Terror, not OpenArena";
-    let event = server.new_other_game().unwrap();
-    let line = events::line(events::Form::Text, UNIX_EPOCH, &server, &event);
+    let line = events::line(Form::Text, UNIX_EPOCH, &server, &Event::State(state));
     assert!(line.ends_with(&format!(" other game: {words}")), "{line}");
-    assert_eq!(server.new_other_game(), None, "it is told once");
-    let watched = Watched {
-        servers: vec![server],
-        games: Vec::new(),
-    };
+    assert_eq!(server.add(Err(silent()), watch::now()), None);
+    let watched = watching(vec![server]);
     let page = shown(&watched, watch::now());
+    let (servers, changes) = page.split_once("Latest changes").unwrap();
     assert!(
-        page.contains(words) && page.contains("1 of another game"),
-        "{page}"
+        servers.contains("0 of 1 server up") && servers.contains("1 of another game"),
+        "{servers}"
     );
+    for part in [servers, changes] {
+        assert!(
+            part.contains("other game for ") && part.contains(words),
+            "{part}"
+        );
+    }
+    assert!(servers.contains("12/16"), "the players of now: {servers}");
+    let mut servers = watched.servers;
+    servers[0].add(Ok(terror), watch::now());
+    let watched = watching(servers);
     let (state, line) = report(&watched, Thresholds::default());
     assert_eq!(state, State::Warning);
     assert!(line.contains(words), "{line}");
@@ -1168,17 +1176,19 @@ fn a_page_of_a_server_lists_its_latest_changes() {
 }
 
 #[test]
-fn the_label_of_a_chart_has_the_latest_count() {
+fn the_label_of_a_chart_has_the_slots_of_the_peak_and_the_latest_count() {
     let count = |players| {
         let mut outcome = outcome("Srv", "q3dm17");
         outcome.answer.player_count = Some(players);
-        Ok(outcome)
+        outcome
     };
+    let mut larger = count(9);
+    larger.answer.max_players = Some(64);
     let page = status(
-        server("192.0.2.1", vec![count(9), count(4)]),
+        server("192.0.2.1", vec![Ok(larger), Ok(count(4))]),
         Duration::ZERO,
     );
-    assert!(page.contains("peak 9 of 16, last 4\""), "{page}");
+    assert!(page.contains("peak 9 of 64, last 4\""), "{page}");
 }
 
 #[test]

@@ -10,11 +10,11 @@ use queryport::{Client, Error, ErrorKind, Outcome, Player, QueryError, ScanOptio
 
 use super::command_line;
 use super::events::{self, Event, Form};
-use super::history::{History, Sample};
+use super::history::{Crowd, History, Sample};
 use super::port::Port;
 use super::target::{Identity, What};
 
-/// The failures in a row after which a server that was up is down, from the first of them on.
+/// The failures in a row after which a server that answered is down, from the first of them on.
 const FAILURES: usize = 3;
 /// The changes of a server's state that are kept.
 const CHANGES: usize = 10;
@@ -25,6 +25,8 @@ pub(crate) enum State {
     Down,
     /// The latest query did not reach the network, and the server is not known to be up.
     NotAsked,
+    /// Another game answers: another server has the port.
+    OtherGame,
     /// No query has ended.
     #[default]
     New,
@@ -36,9 +38,15 @@ impl State {
         match self {
             Self::Down => "down",
             Self::NotAsked => "not asked",
+            Self::OtherGame => "other game",
             Self::New => "not queried yet",
             Self::Up => "up",
         }
+    }
+
+    /// Whether a server answers.
+    pub(crate) const fn is_online(self) -> bool {
+        matches!(self, Self::Up | Self::OtherGame)
     }
 }
 
@@ -47,11 +55,11 @@ impl State {
 pub(crate) struct Change {
     pub(crate) state: State,
     pub(crate) time: Instant,
-    /// Why the server is down or was not asked.
+    /// Why the server is not up.
     pub(crate) reason: Option<String>,
 }
 
-/// A failure after which a server still counted as up.
+/// A failure after which a server still counted as online.
 #[derive(Debug)]
 struct Doubt {
     time: Instant,
@@ -74,12 +82,10 @@ pub(crate) struct Server {
     pub(crate) answered: Option<Instant>,
     /// The failure of the latest query; `None` after an answer.
     pub(crate) failure: Option<Failure>,
-    /// The failures since the latest answer. There are none while the server is not up.
+    /// The failures since the latest answer. There are none while the server is not online.
     doubts: Vec<Doubt>,
     /// The words about another game in the latest answer.
     other_game: Option<String>,
-    /// Those that the latest event had.
-    told: Option<String>,
     /// The time of the first result.
     pub(crate) first: Option<Instant>,
     pub(crate) state: State,
@@ -144,7 +150,6 @@ impl Server {
             failure: None,
             doubts: Vec::new(),
             other_game: None,
-            told: None,
             first: None,
             state: State::New,
             since: None,
@@ -192,7 +197,7 @@ impl Server {
             self.begin(state, now);
         }
         let is_asked = self.is_asked();
-        if self.failure.is_some() && state == State::Up {
+        if self.failure.is_some() && state.is_online() {
             let doubt = Doubt {
                 time: now,
                 is_asked,
@@ -200,8 +205,8 @@ impl Server {
             self.doubts.push(doubt);
         }
         if is_asked {
-            let players = self.status().and_then(|status| status.player_count);
-            let sample = Sample::new(state == State::Up, players);
+            let crowd = self.status().and_then(Crowd::of);
+            let sample = Sample::new(state.is_online(), crowd);
             self.history.add(sample, now);
         }
         is_new.then_some(state)
@@ -230,8 +235,15 @@ impl Server {
         self.changes.push_back(Change {
             state: self.state,
             time,
-            reason: self.failure.as_ref().map(|failure| failure.reason.clone()),
+            reason: self.reason().map(str::to_owned),
         });
+    }
+
+    /// Why the server is not up.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        let failure = self.failure.as_ref();
+        let failure = failure.map(|failure| failure.reason.as_str());
+        failure.or_else(|| self.other_game())
     }
 
     /// How long the server was down, if it came up by its latest change.
@@ -240,16 +252,6 @@ impl Server {
         let (latest, before) = (changes.next()?, changes.next()?);
         let came_up = (before.state, latest.state) == (State::Down, State::Up);
         came_up.then(|| latest.time.saturating_duration_since(before.time))
-    }
-
-    /// The event of an answer that names another game, unless the answer before it did so too.
-    pub(crate) fn new_other_game(&mut self) -> Option<Event> {
-        self.status()?;
-        if self.told == self.other_game {
-            return None;
-        }
-        self.told.clone_from(&self.other_game);
-        self.told.clone().map(Event::OtherGame)
     }
 
     /// The players who joined and left between the latest result and the whole list before it.
@@ -272,13 +274,14 @@ impl Server {
         joined.chain(left).collect()
     }
 
-    /// The state after the latest result. A lost datagram is not an outage: a server that was up is
+    /// The state after the latest result. A lost datagram is not an outage: a server that answered is
     /// down after [`FAILURES`] failures in a row.
     fn latest_state(&self) -> State {
-        let is_in_doubt = self.state == State::Up && self.doubts.len() + 1 < FAILURES;
+        let is_in_doubt = self.state.is_online() && self.doubts.len() + 1 < FAILURES;
         match &self.failure {
+            None if self.other_game.is_some() => State::OtherGame,
             None => State::Up,
-            Some(_) if is_in_doubt => State::Up,
+            Some(_) if is_in_doubt => self.state,
             Some(failure) if failure.is_asked => State::Down,
             Some(_) => State::NotAsked,
         }
@@ -297,14 +300,13 @@ impl Server {
         self.answer.as_ref().filter(|_| self.failure.is_none())
     }
 
-    /// The words about the game in the answer to the latest query, if it is not the named one:
-    /// another server has the port.
+    /// The words about the game in the latest answer, if it is not the named one.
     pub(crate) fn other_game(&self) -> Option<&str> {
-        self.status()?;
-        self.other_game.as_deref()
+        let is_other = self.state == State::OtherGame;
+        self.other_game.as_deref().filter(|_| is_other)
     }
 
-    /// The status in it.
+    /// The status in the answer to the latest query.
     fn status(&self) -> Option<&ServerStatus> {
         Some(&self.outcome()?.answer)
     }
@@ -418,7 +420,6 @@ pub(crate) async fn watch_server(
             let state = server.add(result, now());
             if let Some(form) = events {
                 let mut seen: Vec<Event> = state.map(Event::State).into_iter().collect();
-                seen.extend(server.new_other_game());
                 seen.extend(server.changes_of_players());
                 events::print(form, server, &seen);
             }
