@@ -66,6 +66,7 @@ impl<'a> Queries<'a> {
     fn change(&mut self, listed: Vec<Server>) {
         {
             let mut watched = self.watched.borrow_mut();
+            watched.list = Some(Ok(()));
             let known = std::mem::take(&mut watched.servers).into_iter();
             let known = known.map(|server| (server.identity.clone(), server));
             let mut known: BTreeMap<Identity, Server> = known.collect();
@@ -105,20 +106,23 @@ impl<'a> Queries<'a> {
                 continue;
             }
             read = latest;
-            if read.is_none() {
-                let line = format_args!("{} is gone: the list stays as it was", file.display());
-                command_line::complain(&line.to_string());
-                continue;
-            }
-            match servers(self.arguments) {
+            let listed = match read {
+                Some(_) => servers(self.arguments),
+                None => Err(format!("{} is gone", file.display())),
+            };
+            let line = match listed {
                 Ok(servers) => {
                     let count = counts(servers.len() as u64, self.arguments.game.len() as u64);
                     self.change(servers);
-                    let line = format_args!("{} has changed: watching {count}", file.display());
-                    command_line::complain(&line.to_string());
+                    format!("{} has changed: watching {count}", file.display())
                 }
-                Err(why) => command_line::complain(&format!("{why}; the list stays as it was")),
-            }
+                Err(why) => {
+                    let line = format!("{why}; the list stays as it was");
+                    self.watched.borrow_mut().list = Some(Err(why));
+                    line
+                }
+            };
+            command_line::complain(&line);
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The metrics page, in the text format of Prometheus.
 
 use prometheus::core::Collector;
-use prometheus::{Error, GaugeVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    Error, GaugeVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+};
 use queryport::games::Game;
 use queryport::model::{Style, TextRef};
 use queryport::{ErrorKind, Protocol, ServerStatus, Text};
@@ -25,6 +27,14 @@ pub(crate) fn page(watched: &Watched) -> Result<String, Error> {
     let registry = Registry::new();
     servers(&registry, &watched.servers)?;
     games(&registry, watched)?;
+    if let Some(list) = &watched.list {
+        let is_read = IntGauge::new(
+            "queryport_list_last_reload_successful",
+            "Whether the file of servers could be read when it changed last.",
+        )?;
+        is_read.set(i64::from(list.is_ok()));
+        registry.register(Box::new(is_read))?;
+    }
     TextEncoder::new().encode_to_string(&registry.gather())
 }
 

@@ -81,8 +81,17 @@ use watch::{Sender, Server, Watched, WatchedGame};
 /// The maximum number of servers that are watched one by one: each has a dozen series.
 const MOST_SERVERS: usize = 500;
 
-/// The exit codes for `--help`: those of monitoring plug-ins with `--once`.
+/// The form of a list, the manual, and the exit codes for `--help`: those of monitoring plug-ins with
+/// `--once`.
 const EXIT_STATUS: &str = "\
+A list for --file:
+  # Our servers
+  openarena example.org  # EU duel
+  quake3 192.0.2.1:27961
+
+The manual has the fields of /status.json, alerts, and a unit for systemd:
+  https://docs.rs/queryport/latest/queryport/guide/monitor
+
 Exit status with --once, as of every monitoring plug-in:
   0 ok
   1 warning: an incomplete answer, another game, a round trip over --warning
@@ -108,7 +117,8 @@ pub(crate) struct Arguments {
     servers: Vec<String>,
     /// A file with one such pair a line; `-` for standard input. A remark after `#` names a server
     /// until it answers. When the file changes, it is read again: servers that stay in it keep
-    /// their history.
+    /// their history. A file with a wrong line is refused at the start; later the list stays as it
+    /// was, which the page, /status.json and /metrics show.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Watch the totals over all servers of this game; may be given more than once.
@@ -217,7 +227,12 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
     let mut games: Vec<WatchedGame> = arguments.game.iter().map(game).collect();
     let mut seen = BTreeSet::new();
     games.retain(|watched| seen.insert(watched.game.id));
-    Ok(Watched { servers, games })
+    let list = arguments.file.as_ref().map(|_| Ok(()));
+    Ok(Watched {
+        servers,
+        games,
+        list,
+    })
 }
 
 /// The servers of the command line and of the file, each of them once.
@@ -295,7 +310,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, String> {
     let listener = TcpListener::bind(address).await;
     listener.map_err(|error| {
         let why = command_line::message(&error);
-        format!("cannot listen on {address}: {why}")
+        format!("cannot listen on {address}: {why}: give another address with --listen")
     })
 }
 

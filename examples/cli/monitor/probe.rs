@@ -46,7 +46,7 @@ impl Probes {
             );
             metrics::page(&Watched {
                 servers: vec![server],
-                games: Vec::new(),
+                ..Watched::default()
             })
         };
         match probe.get_or_try_init(ask).await {

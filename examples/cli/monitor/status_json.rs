@@ -16,8 +16,10 @@ pub(crate) fn page(watched: &Watched, now: Instant, date: SystemTime) -> String 
     let time = date.duration_since(UNIX_EPOCH).unwrap_or_default();
     let servers = watched.servers.iter().map(|server| of_server(server, now));
     let games = watched.games.iter().map(of_game);
+    let list_error = watched.list.as_ref().and_then(|list| list.as_ref().err());
     let page = json!({
         "time": time.as_secs(),
+        "list_error": list_error.map(|why| check::plain(why)),
         "servers": servers.collect::<Vec<_>>(),
         "games": games.collect::<Vec<_>>(),
     });

@@ -166,6 +166,11 @@ pub(crate) fn page(watched: &Watched, view: &View) -> String {
     };
     let mut html = view.head(&title);
     html.push_str("<h1>Game servers</h1>\n");
+    if let Some(Err(why)) = &watched.list {
+        html.push_str("<p class=\"down\">The list stays as it was: ");
+        push_escaped(why, MAX_MESSAGE, &mut html);
+        html.push_str("</p>\n");
+    }
     if all > 0 {
         summary(&watched.servers, view, &mut html);
         table(&watched.servers, view, &mut html);

@@ -91,7 +91,7 @@ fn shown(watched: &Watched, now: Instant) -> String {
 fn one(results: Vec<Result<Outcome<ServerStatus>, Error>>) -> Watched {
     Watched {
         servers: vec![server("192.0.2.1", results)],
-        games: Vec::new(),
+        ..Watched::default()
     }
 }
 
@@ -227,6 +227,7 @@ fn the_pages_are_the_listed_ones() {
     let watched = Watched {
         servers,
         games: vec![known, unknown],
+        list: Some(Err("servers.txt:2: <no> game".to_owned())),
     };
     let (metrics, status) = (page(&watched).unwrap(), shown(&watched, now));
     let checked = report(&watched, Thresholds::default()).1;
@@ -555,8 +556,8 @@ fn games_are_sums() {
     ]
     .into();
     let page = page(&Watched {
-        servers: Vec::new(),
         games: vec![WatchedGame { game, sums, lists }],
+        ..Watched::default()
     })
     .unwrap();
     for (name, value) in [
@@ -594,7 +595,7 @@ fn hostile_names_are_escaped_and_bounded() {
         .map(|(number, name)| server(&format!("192.0.2.{number}"), vec![Ok(outcome(name, name))]));
     let watched = Watched {
         servers: servers.collect(),
-        games: Vec::new(),
+        ..Watched::default()
     };
     let page = page(&watched).unwrap();
     for line in page.lines() {
@@ -793,9 +794,29 @@ fn a_file_of_servers_is_read_again_when_it_changes() {
             let page = shown(&shared.borrow(), watch::now());
             assert!(page.contains(">EU &lt;duel&gt;</bdi></a>"), "{page}");
             until(&|servers| servers[0].queries > 0).await;
+            let is_list_bad = async |is_bad: bool| {
+                while shared.borrow().list.as_ref().is_none_or(Result::is_err) != is_bad {
+                    tokio::time::sleep(pause).await;
+                }
+            };
             write("nonsense\n");
-            tokio::time::sleep(pause * 10).await;
+            is_list_bad(true).await;
             assert_eq!(shared.borrow().servers.len(), 2);
+            let why = ":1: ";
+            let page = shown(&shared.borrow(), watch::now());
+            assert!(
+                page.contains("The list stays as it was: ") && page.contains(why),
+                "{page}"
+            );
+            let metrics = super::metrics::page(&shared.borrow()).unwrap();
+            assert!(metrics.contains("\nqueryport_list_last_reload_successful 0\n"));
+            let json = status_json::page(&shared.borrow(), watch::now(), UNIX_EPOCH);
+            let json: Value = serde_json::from_str(&json).unwrap();
+            assert!(json["list_error"].as_str().unwrap().contains(why), "{json}");
+            write("quake3 127.0.0.1:2\n");
+            is_list_bad(false).await;
+            std::fs::remove_file(&file).unwrap();
+            is_list_bad(true).await;
         };
         tokio::select! {
             () = queries.follow(Some(&file), pause) => {}
@@ -1526,8 +1547,8 @@ fn a_game_is_watched_through_its_list_servers() {
             lists: Default::default(),
         }];
         let shared = Rc::new(RefCell::new(Watched {
-            servers: Vec::new(),
             games,
+            ..Watched::default()
         }));
         let timing = Timing::default()
             .with_timeout(Duration::from_millis(300))
@@ -1567,8 +1588,10 @@ fn a_game_whose_list_servers_are_silent_has_no_players_at_all() {
             sums: None,
             lists: Default::default(),
         }];
-        let servers = Vec::new();
-        let shared = Rc::new(RefCell::new(Watched { servers, games }));
+        let shared = Rc::new(RefCell::new(Watched {
+            games,
+            ..Watched::default()
+        }));
         let timing = Timing::default()
             .with_timeout(Duration::from_millis(300))
             .with_retries(0);
@@ -1601,7 +1624,7 @@ fn status(server: Server, later: Duration) -> String {
 fn watching(servers: Vec<Server>) -> Watched {
     Watched {
         servers,
-        games: Vec::new(),
+        ..Watched::default()
     }
 }
 
@@ -1667,7 +1690,7 @@ fn the_status_page_keeps_colours_and_escapes_names() {
     });
     let watched = Watched {
         servers: servers.collect(),
-        games: Vec::new(),
+        ..Watched::default()
     };
     let page = shown(&watched, watch::now());
     assert!(

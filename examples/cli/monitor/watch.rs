@@ -352,6 +352,9 @@ impl Sums {
 pub(crate) struct Watched {
     pub(crate) servers: Vec<Server>,
     pub(crate) games: Vec<WatchedGame>,
+    /// Whether the file of servers is as it is watched, or why it could not be read; `None` without
+    /// a file.
+    pub(crate) list: Option<Result<(), String>>,
 }
 
 impl Watched {
