@@ -8,7 +8,7 @@ use queryport::{Player, Protocol, ServerStatus, Team};
 use super::changes;
 use super::safe_text::{counted, number_text};
 use super::status_page::{
-    FOOT, MAX_MESSAGE, View, chart, coloured, current, escaped, game_and_address, name, path,
+    MAX_MESSAGE, View, chart, coloured, current, escaped, game_and_address, name, path,
     push_escaped, shown_name, state, status,
 };
 use super::watch::{Server, State, Watched};
@@ -20,10 +20,12 @@ const LEGEND: &str = "<p class=\"legend\"><span class=\"players\">players, on th
 
 /// The page of the server at this path; `None` if there is none.
 pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<String> {
+    let wanted = wanted.strip_prefix('/')?;
     let mut servers = watched.servers.iter();
     let server = servers.find(|server| path(&server.identity) == wanted)?;
+    let view = &view.of_server();
     let mut html = view.head(&title(server));
-    let all = view.link("/");
+    let all = view.link_to_all();
     let _ = write!(html, "<p><a href=\"{all}\">All servers</a></p>\n<h1><bdi>");
     name(server, &mut html);
     html.push_str("</bdi></h1>\n<p>");
@@ -46,7 +48,7 @@ pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<Strin
     if let Some(status) = status {
         rules(status, server.identity.what.protocol(), &mut html);
     }
-    html.push_str(FOOT);
+    html.push_str(&view.foot());
     Some(html)
 }
 

@@ -53,6 +53,9 @@ pub(crate) struct View {
     is_still: bool,
     /// The seconds until the page loads itself again.
     refresh: u64,
+    /// The path from this page to the status page. Links are relative, for a reverse proxy that has
+    /// the pages in a folder.
+    root: &'static str,
     pub(super) now: Instant,
     pub(super) date: SystemTime,
 }
@@ -69,6 +72,7 @@ impl View {
             is_reversed: column.is_some() && words().any(|word| word == "reverse"),
             is_still: words().any(|word| word == "still"),
             refresh: MOST_REFRESH,
+            root: "",
             now,
             date,
         }
@@ -81,6 +85,19 @@ impl View {
             refresh: seconds.clamp(LEAST_REFRESH, MOST_REFRESH),
             ..self
         }
+    }
+
+    /// The same view on the page of a server.
+    pub(super) fn of_server(self) -> Self {
+        Self {
+            root: "../../",
+            ..self
+        }
+    }
+
+    /// The link to this view of the status page.
+    pub(super) fn link_to_all(&self) -> String {
+        self.link(self.root)
     }
 
     /// The link to this view of a page. Without a path, it is the same page.
@@ -118,11 +135,22 @@ impl View {
             .to_owned();
         html.push_str("<title>");
         escaped(title, &mut html);
-        html.push_str(
-            "</title>\n<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n<main>\n",
+        let _ = write!(
+            html,
+            "</title>\n<link rel=\"stylesheet\" href=\"{}style.css\">\n</head>\n<body>\n<main>\n",
+            self.root
         );
         self.time(&mut html);
         html
+    }
+
+    /// The end of a page.
+    pub(super) fn foot(&self) -> String {
+        let root = self.root;
+        format!(
+            "</main>\n<footer><a href=\"{root}metrics\">Metrics for Prometheus</a>, \
+             <a href=\"{root}status.json\">JSON</a></footer>\n</body>\n</html>\n"
+        )
     }
 
     /// The seconds until the page loads itself again; `None` if it stays.
@@ -148,10 +176,6 @@ impl View {
         );
     }
 }
-
-/// The end of a page.
-pub(super) const FOOT: &str = "</main>\n<footer><a href=\"/metrics\">Metrics for Prometheus</a>, \
-                               <a href=\"/status.json\">JSON</a></footer>\n</body>\n</html>\n";
 
 /// The status page. Its size is bounded: each server has one row, a chart of a day, and texts of a
 /// bounded length.
@@ -179,7 +203,7 @@ pub(crate) fn page(watched: &Watched, view: &View) -> String {
         html.push_str(NO_SERVER);
     }
     games(&watched.games, &mut html);
-    html.push_str(FOOT);
+    html.push_str(&view.foot());
     html
 }
 
@@ -218,9 +242,9 @@ fn summary(servers: &[Server], view: &View, html: &mut String) {
     html.push_str("</p>\n");
 }
 
-/// The path of a server's page: how it is queried, its host and its port.
+/// The path of a server's page from the status page: how it is queried, its host and its port.
 pub(crate) fn path(identity: &Identity) -> String {
-    let mut path = format!("/server/{}/", identity.what);
+    let mut path = format!("server/{}/", identity.what);
     for byte in identity.address().bytes() {
         let _ = match byte {
             b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'.' | b'_' | b':' => {
@@ -480,6 +504,8 @@ pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
          <path class=\"off\" d=\"{off}\"/><path class=\"on\" d=\"{on}\"/></svg>"
     );
     let uptime = uptime(up, up + down, length.as_deref());
+    // A narrow column breaks between the two.
+    let (counts, uptime) = (counts.replace(' ', "\u{a0}"), uptime.replace(' ', "\u{a0}"));
     let _ = write!(html, "<small class=\"day\">{counts} · {uptime}</small>");
 }
 
@@ -490,12 +516,12 @@ fn uptime(up: u64, queries: u64, length: Option<&str>) -> String {
     let thousandths = up * 1000 / queries.max(1);
     let (percent, tenth) = (thousandths / 10, thousandths % 10);
     let time = length
-        .map(|length| format!(" in {}", length.replace(' ', "\u{a0}")))
+        .map(|length| format!(" in {length}"))
         .unwrap_or_default();
     match queries {
         0..100 => format!("up {up} of {queries} times"),
-        100..1000 => format!("{percent}\u{a0}% up{time}"),
-        _ => format!("{percent}.{tenth}\u{a0}% up{time}"),
+        100..1000 => format!("{percent} % up{time}"),
+        _ => format!("{percent}.{tenth} % up{time}"),
     }
 }
 
