@@ -608,6 +608,10 @@ mod regulars_tests {
         regulars.note_answer(at(30), 7);
         assert!(regulars.note_request(at(30), 7).is_some());
         assert!(regulars.note_request(at(30), 8).is_none());
+        // Its place among the candidates is free again.
+        regulars.note_answer(at(31), 0x1007);
+        regulars.note_answer(at(61), 0x1007);
+        assert!(regulars.note_request(at(61), 0x1007).is_some());
     }
 
     /// Sources whose last twelve bits are the same share a place.

@@ -4,11 +4,12 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use queryport::model::{Charset, Style};
 use queryport::serve::Responder;
 use queryport::session::{Machine, Session};
 use queryport::{
     Answer, Completeness, Limits, Outcome, Player, Protocol, QueryError, QueryOptions, Secret,
-    ServerStatus, StatusQuery, Timing, ToStatus, Verification,
+    ServerStatus, StatusQuery, Text, Timing, ToStatus, Verification,
 };
 
 use crate::common::link::Conditions;
@@ -58,14 +59,22 @@ fn replies(server: &mut Responder, now: Instant, request: &[u8]) -> Vec<Vec<u8>>
 
 /// Runs a query whose requests are answered 20 ms later by `deliver`, which is given the request
 /// and the server's replies.
-///
 fn query(
     protocol: Protocol,
+    deliver: impl FnMut(&mut Link, Instant, &[u8], Vec<Vec<u8>>),
+) -> Ended {
+    query_with(protocol, &QueryOptions::default(), status("real"), deliver)
+}
+
+fn query_with(
+    protocol: Protocol,
+    options: &QueryOptions,
+    status: ServerStatus,
     mut deliver: impl FnMut(&mut Link, Instant, &[u8], Vec<Vec<u8>>),
 ) -> Ended {
     let mut now = Instant::now();
-    let mut server = responder(protocol, "real", now);
-    let conversation = StatusQuery::new(protocol, 7, &QueryOptions::default());
+    let mut server = Responder::new(protocol, status, Secret::new([7; 16]), now).with_guard(None);
+    let conversation = StatusQuery::new(protocol, 7, options);
     let mut session = Session::new(conversation, at(SERVER), Timing::default(), now);
     loop {
         let mut request = Vec::new();
@@ -97,6 +106,26 @@ fn undisturbed(protocol: Protocol) -> Answer {
     assert_eq!(answer.completeness(), Completeness::COMPLETE, "{protocol}");
     assert_eq!(answer.to_status().players.len(), 30, "{protocol}");
     answer
+}
+
+#[test]
+fn texts_are_read_in_the_character_set_of_the_options() {
+    let options = QueryOptions::default().with_charset(Charset::Utf8OrWindows1251);
+    let hello = Text::new(&b"\xcf\xf0\xe8\xe2\xe5\xf2"[..], Style::default());
+    for protocol in Protocol::ALL {
+        let mut served = status("real");
+        served.name = Some(hello.clone());
+        served.players[0].name = hello.clone();
+        let result = query_with(protocol, &options, served, |session, now, _, replies| {
+            receive(session, now, &replies);
+        });
+        let read = result.unwrap().answer.to_status();
+        assert_eq!(read.name.unwrap(), "Привет", "{protocol}");
+        assert!(
+            read.players.iter().any(|player| player.name == "Привет"),
+            "{protocol}"
+        );
+    }
 }
 
 /// qstat, opengsq and rust gamedig take a reply from any address.

@@ -251,8 +251,7 @@ fn lists<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, (RuleList<'a>, Play
 fn repaired<'a>(body: &'a [u8], limits: &Limits) -> Option<Info<'a>> {
     let (_, info) = info(body.get(1..)?, limits).ok()?;
     let names = [info.server_name, info.map_name, info.game_type];
-    let makes_sense =
-        body.starts_with(&[0; 6]) && info.port != 0 && names.iter().all(|name| !name.is_empty());
+    let makes_sense = body.starts_with(&[0; 6]) && names.iter().all(|name| !name.is_empty());
     makes_sense.then_some(Info {
         repaired: true,
         ..info

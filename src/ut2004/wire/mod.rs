@@ -469,7 +469,13 @@ mod tests {
         ] {
             assert_eq!(problems(&[&version[..], &[1]].concat()), [(VERSION, 0)]);
         }
-        for version in [[0, 0, 0, 0], [0x81, 1, 0, 0], [0x80, 0, 0, 1], [0xff; 4]] {
+        for version in [
+            [0, 0, 0, 0],
+            [0, 1, 0, 0],
+            [0x81, 1, 0, 0],
+            [0x80, 0, 0, 1],
+            [0xff; 4],
+        ] {
             assert_eq!(parse(&[&version[..], &[1]].concat()), Err(VERSION));
         }
         assert_eq!(problems(&[0x77, 0, 0, 0, 1]), []);
@@ -525,17 +531,21 @@ mod tests {
         response.encode(&mut out).unwrap();
         assert_eq!(out, corrected);
 
-        for (at, value) in [(10, 5), (13, 1), (19, 0)] {
+        let error = |packet: &[u8]| {
+            let error = Response::parse(packet, &Limits::default()).unwrap_err();
+            (error.kind, error.offset)
+        };
+        for (at, value) in [(5, 1), (10, 5), (13, 1), (19, 0)] {
             let mut odd = by_hand.clone();
             odd[at] = value;
-            let error = Response::parse(&odd, &Limits::default()).unwrap_err();
-            assert_eq!((error.kind, error.offset), (PORT, 10), "byte {at}");
+            assert_eq!(error(&odd), (PORT, 10), "byte {at}");
         }
+        let without_map = b"\x02a\0\0\x0cxDeathMatch\0\x04\0\0\0\x0a\0\0\0";
+        assert_eq!(error(&[start, without_map].concat()), (PORT, 10));
         // The packet of a server at port 7680, cut inside a name that looks like a record.
         let start = &b"\x80\0\0\0\0\0\0\0\0\0\0\x1e\0\0\0\0\0\0\x3f"[..];
-        let cut = [start, NAMES].concat();
-        let error = Response::parse(&cut, &Limits::default()).unwrap_err();
-        assert_eq!(error.kind, ParseErrorKind::CutShort("the info record"));
+        let (kind, _) = error(&[start, NAMES].concat());
+        assert_eq!(kind, ParseErrorKind::CutShort("the info record"));
     }
 
     #[test]

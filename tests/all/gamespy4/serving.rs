@@ -835,6 +835,17 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
     }
 }
 
+#[test]
+fn requests_without_a_token_leave_a_client_with_one_its_replies() {
+    let now = Instant::now();
+    let mut responder = responder(Format::GameSpy4, now);
+    let (from, request) = ("192.0.2.1:5000", b"\xfe\xfd\x09\x01\x02\x03\x04");
+    let token = challenge(&mut responder, now, from);
+    while !exchange(&mut responder, now, from, request).is_empty() {}
+    let full = data(token, &[0xFF, 0xFF, 0xFF, 1]);
+    assert!(!exchange(&mut responder, now, from, &full).is_empty());
+}
+
 /// A token names the status that it was issued for. If that could be read from it, one's own token
 /// would reveal six bits of everybody's.
 #[test]

@@ -114,7 +114,7 @@ fn encoded(
 #[test]
 fn a_responder_sends_what_respond_returns() {
     let now = Instant::now();
-    let requester = Requester::new(at(CLIENT), now, SECRET);
+    let mut requester = Requester::new(at(CLIENT), now, SECRET);
     let challenge = encoded(
         b"\xfe\xfd\x09\x01\x02\x03\x04",
         &ServerStatus::default(),
@@ -145,10 +145,12 @@ fn a_responder_sends_what_respond_returns() {
             let service = Service::new(format)
                 .with_max_reply(max_reply)
                 .with_max_datagrams(max_reply / 100);
+            let mut responder =
+                Responder::new(service.clone(), status.clone(), SECRET, now).with_guard(None);
+            requester.number = 1;
             for request in requests(format, token) {
                 let expected = encoded(&request, &status, &service, &requester);
-                let mut responder =
-                    Responder::new(service.clone(), status.clone(), SECRET, now).with_guard(None);
+                requester.number += u64::from(!expected.is_empty());
                 responder.handle_datagram(now, at(CLIENT), &request);
                 let mut sent = Vec::new();
                 let mut out = Vec::new();

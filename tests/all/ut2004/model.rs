@@ -359,6 +359,22 @@ fn players_of_unreal_ii_xmp_have_an_id_and_pairs() {
     assert_eq!(players[1].extra.get("PlayerNum").unwrap(), "1");
 }
 
+#[test]
+fn a_ping_below_zero_stays_a_number_of_the_wire() {
+    for (ping, field, extra) in [
+        (40, Some(40), None),
+        (0, Some(0), None),
+        (-1, None, Some("-1")),
+    ] {
+        let head = [0x80, 0, 0, 0, 2, 1, 0, 0, 0];
+        let numbers = [i32::to_le_bytes(ping), [3, 0, 0, 0], [0; 4]].concat();
+        let packet = [&head[..], &string("Ann"), &numbers].concat();
+        let player = &status([packet.into()]).players[0];
+        let in_extra = player.extra.get("Ping").map(|ping| ping.to_string());
+        assert_eq!((player.ping, in_extra.as_deref()), (field, extra));
+    }
+}
+
 /// Fields become rules, the mode first as in the stock game. The status's own rules follow.
 #[test]
 fn fields_are_sent_as_rules() {
