@@ -81,8 +81,9 @@ fn a_server_is_found_at_each_port_of_its_game_at_the_first_try() {
 
 /// Each server has an address of its own, because some have the same port.
 fn check(runtime: &Runtime, host: u8, case: Case) {
-    let place = SocketAddr::from(([127, 84, 0, host], case.query_port));
-    let socket = runtime.block_on(UdpSocket::bind(place)).unwrap();
+    let place = SocketAddr::from((kit::own_host(host), case.query_port));
+    let socket = kit::bind_when_free(place);
+    socket.set_nonblocking(true).unwrap();
     let mut status = ServerStatus::default();
     status.name = Some(case.game.into());
     status.map = Some("map".into());
@@ -90,6 +91,7 @@ fn check(runtime: &Runtime, host: u8, case: Case) {
     let service = Service::new(case.format);
     let mut responder = Responder::new(service, status, Secret::new([9; 16]), Instant::now());
     let server = runtime.spawn(async move {
+        let socket = UdpSocket::from_std(socket).unwrap();
         let _ = queryport::net::serve(&[socket], &mut responder).await;
     });
     let host = match case.given {

@@ -569,18 +569,13 @@ async fn the_servers_on_the_list_of_alterwares_master_are_scanned() {
     let registered = vec![("IW4".to_owned(), 152, server.local_addr().unwrap())];
     std::thread::spawn(move || iw4x(&server));
     // A host without a port: that of the known master.
-    let master = tokio::net::UdpSocket::bind("127.77.8.1:20810")
+    let host = kit::own_host(100).to_string();
+    let master = tokio::net::UdpSocket::bind((&host[..], 20810))
         .await
         .unwrap();
     tokio::spawn(alterware::run(master, registered));
     let run = [
-        "scan",
-        "codmw2",
-        "--master",
-        "127.77.8.1",
-        "--scope",
-        "any",
-        "--json",
+        "scan", "codmw2", "--master", &host, "--scope", "any", "--json",
     ];
     let (code, out, err) = output(&run);
     assert_eq!(code, Some(0), "{out}{err}");
@@ -588,7 +583,8 @@ async fn the_servers_on_the_list_of_alterwares_master_are_scanned() {
         out.contains("Rust 24/7") && out.lines().count() == 1,
         "{out}{err}"
     );
-    assert!(err.contains("127.77.8.1:20810: 1 server,"), "{err}");
+    let summary = format!("{host}:20810: 1 server,");
+    assert!(err.contains(&summary), "{err}");
 }
 
 #[test]

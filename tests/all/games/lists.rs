@@ -301,7 +301,7 @@ async fn silence_of_a_master_that_sends_no_empty_list_is_explained() {
 async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
     let mut servers = Vec::new();
     for (game_port, name) in [(12_203, "first"), (12_210, "second")] {
-        let socket = bind(([127, 0, 0, 1], 0)).await.unwrap();
+        let socket = bind(([127, 0, 0, 1], 0));
         let query_port = socket.local_addr().unwrap();
         servers.push((
             query_port,

@@ -40,6 +40,8 @@ fn named(name: &str, game_port: Option<u16>) -> ServerStatus {
     status
 }
 
-async fn bind(address: impl Into<SocketAddr>) -> Option<UdpSocket> {
-    UdpSocket::bind(address.into()).await.ok()
+fn bind(address: impl Into<SocketAddr>) -> UdpSocket {
+    let socket = kit::bind_when_free(address.into());
+    socket.set_nonblocking(true).unwrap();
+    UdpSocket::from_std(socket).unwrap()
 }

@@ -95,19 +95,20 @@ fn each_row_has_the_ports_and_the_mark_of_its_evidence() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_server_of_medal_of_honor_is_told_from_others_of_its_host() {
-    let host = [127, 82, 0, 1];
+    let host = kit::own_host(254);
     let mut servers = Vec::new();
     for (query_port, game_port) in [(12300, 12210), (12301, 12203), (12302, 12208)] {
-        let socket = bind((host, query_port)).await.unwrap();
+        let socket = bind((host, query_port));
         let status = named(&game_port.to_string(), Some(game_port));
         servers.push(answer(socket, Protocol::GameSpy1.into(), status));
     }
     for (game_port, query_port) in [(12208, 12302), (12203, 12301), (12210, 12300)] {
-        let target = format!("127.82.0.1:{game_port}");
+        let target = format!("{host}:{game_port}");
         let found = client().query_game("mohaa", &target).await.unwrap();
         assert_eq!(found.outcome.peer.port(), query_port);
         assert_eq!(found.outcome.answer.game_port, Some(game_port));
     }
-    let other = client().query_game("mohaa", "127.82.0.1:12299").await;
+    let other = format!("{host}:12299");
+    let other = client().query_game("mohaa", &other).await;
     assert!(matches!(other, Err(Error::OtherServer { .. })), "{other:?}");
 }

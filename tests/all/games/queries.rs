@@ -68,22 +68,12 @@ fn info_only(socket: UdpSocket, game: &Game, name: &str) -> JoinHandle<()> {
     })
 }
 
-/// Where a default port is in use, another address of the loopback network has it free.
-async fn bind_default(port: u16, row: u8) -> UdpSocket {
-    match bind((Ipv4Addr::LOCALHOST, port)).await {
-        Some(socket) => socket,
-        None => bind(([127, 77, 0, row], port))
-            .await
-            .expect("a free loopback address"),
-    }
-}
-
 #[tokio::test]
 async fn a_server_of_every_game_is_found_at_its_default_ports() {
     let client = client();
     for (row, game) in (1_u8..).zip(Game::all()) {
         let port = game.default_query_port().unwrap();
-        let socket = bind_default(port, row).await;
+        let socket = bind((kit::own_host(row), port));
         let address = socket.local_addr().unwrap();
         let server = serve(game, socket, game.name);
         // By its name alone, then with the port that players connect to.
@@ -115,7 +105,7 @@ async fn a_server_of_every_game_is_found_at_its_default_ports() {
 #[tokio::test]
 async fn the_side_port_of_ut2004_is_asked_where_the_query_port_is_closed() {
     let game = Game::find("ut2004").unwrap();
-    let socket = bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let socket = bind((Ipv4Addr::LOCALHOST, 0));
     let side_port = socket.local_addr().unwrap();
     let game_port = side_port.port() - 10;
     let server = answer(
@@ -133,7 +123,7 @@ async fn the_side_port_of_ut2004_is_asked_where_the_query_port_is_closed() {
     let _ = server.await;
 
     // The same port, with a server that names another game.
-    let socket = bind(side_port).await.unwrap();
+    let socket = bind(side_port);
     let _other = answer(
         socket,
         Protocol::GameSpy1.into(),
@@ -151,18 +141,10 @@ async fn the_side_port_of_ut2004_is_asked_where_the_query_port_is_closed() {
 #[tokio::test]
 async fn the_second_server_of_a_host_is_not_taken_for_the_first() {
     let game = Game::find("bf2").unwrap();
-    let host = Ipv4Addr::new(127, 79, 0, 1);
+    let host = kit::own_host(253);
     let service = || Service::new(Format::GameSpy4);
-    let _first = answer(
-        bind((host, 29900)).await.unwrap(),
-        service(),
-        named("first", Some(16567)),
-    );
-    let second = answer(
-        bind((host, 29901)).await.unwrap(),
-        service(),
-        named("second", Some(16568)),
-    );
+    let _first = answer(bind((host, 29900)), service(), named("first", Some(16567)));
+    let second = answer(bind((host, 29901)), service(), named("second", Some(16568)));
     for (game_port, name) in [(16567, "first"), (16568, "second")] {
         let found = client()
             .query_game(game, &format!("{host}:{game_port}"))
@@ -211,7 +193,7 @@ async fn the_second_server_of_a_host_is_not_taken_for_the_first() {
 #[tokio::test]
 async fn a_given_query_port_is_taken_as_such() {
     let game = Game::find("unreal tournament").unwrap();
-    let socket = bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let socket = bind((Ipv4Addr::LOCALHOST, 0));
     let address = socket.local_addr().unwrap();
     let _server = answer(
         socket,

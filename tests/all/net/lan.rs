@@ -19,9 +19,6 @@ use crate::net::namespace::in_namespace;
 
 const LOOPBACK: [IpAddr; 1] = [IpAddr::V4(Ipv4Addr::new(127, 255, 255, 255))];
 
-/// Two tests have servers at port 6500, on all addresses.
-static PORT_6500: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
-
 fn client() -> Client {
     let timing = Timing::default()
         .with_timeout(Duration::from_secs(2))
@@ -31,21 +28,33 @@ fn client() -> Client {
 }
 
 /// A server on every address of the machine, at the first of these ports that is free.
-async fn start(
-    ports: impl IntoIterator<Item = u16>,
-    service: impl Into<Service>,
-    status: ServerStatus,
-) -> u16 {
-    for port in ports {
-        let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await else {
-            continue;
-        };
-        let mut responder =
-            Responder::new(service, status, Secret::new([9; 16]), Instant::now()).with_guard(None);
-        tokio::spawn(async move { queryport::net::serve(&[socket], &mut responder).await });
-        return port;
+fn start(ports: RangeInclusive<u16>, service: impl Into<Service>, status: ServerStatus) -> u16 {
+    let socket = bound(ports);
+    let port = socket.local_addr().unwrap().port();
+    let mut responder =
+        Responder::new(service, status, Secret::new([9; 16]), Instant::now()).with_guard(None);
+    tokio::spawn(async move { queryport::net::serve(&[socket], &mut responder).await });
+    port
+}
+
+/// A socket at the first of these ports that is free. Other tests have some of them for a while.
+fn bound(ports: RangeInclusive<u16>) -> UdpSocket {
+    for _ in 0..600 {
+        for port in ports.clone() {
+            if let Ok(socket) = std::net::UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)) {
+                socket.set_nonblocking(true).unwrap();
+                return UdpSocket::from_std(socket).unwrap();
+            }
+        }
+        std::thread::sleep(Duration::from_millis(50));
     }
-    panic!("no port is free");
+    panic!("no port of {ports:?} is free");
+}
+
+/// Lets one test at a time search the network, of all runs on this machine: every server answers
+/// every search. The turn ends when the socket is closed.
+fn turn() -> std::net::UdpSocket {
+    kit::bind_when_free(([127, 0, 0, 1], 19_999).into())
 }
 
 fn named(name: &str) -> ServerStatus {
@@ -86,8 +95,8 @@ async fn found(
 
 #[tokio::test]
 async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
+    let _turn = turn();
     run_in_steps();
-    let _own_port = PORT_6500.lock().await;
     let minecraft = Service::new(Format::Minecraft);
     let mut expected = BTreeMap::new();
     for (ports, service, name) in [
@@ -109,7 +118,7 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
             _ => Protocol::Quake3,
         };
         expected.insert(
-            start(ports, service, named(name)).await,
+            start(ports, service, named(name)),
             (name.to_owned(), protocol),
         );
     }
@@ -133,9 +142,10 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
 
 #[tokio::test]
 async fn a_search_for_one_game_asks_its_ports_only() {
+    let _turn = turn();
     run_in_steps();
-    let own = start(29070..=29073, Protocol::Quake3, named("own")).await;
-    let other = start(30720..=30723, Protocol::Quake3, named("other")).await;
+    let own = start(29070..=29073, Protocol::Quake3, named("own"));
+    let other = start(30720..=30723, Protocol::Quake3, named("other"));
     let jedi_academy = Game::find("jka").unwrap();
     let found = found(client().lan(Some(jedi_academy), &LOOPBACK).unwrap()).await;
     assert_eq!(
@@ -152,8 +162,8 @@ async fn a_search_for_one_game_asks_its_ports_only() {
 /// The query port of a host's next server of Unreal Tournament 3 is 100 higher.
 #[tokio::test]
 async fn the_next_servers_of_unreal_tournament_3_on_a_host_are_found() {
+    let _turn = turn();
     run_in_steps();
-    let _own_port = PORT_6500.lock().await;
     let game = Game::find("ut3").unwrap();
     let detected_ports = async || -> BTreeSet<u16> {
         let detected = client().detect("127.0.0.1").await.unwrap();
@@ -162,13 +172,13 @@ async fn the_next_servers_of_unreal_tournament_3_on_a_host_are_found() {
             .filter(|found| found.protocol == Protocol::GameSpy4);
         of_protocol.map(|found| found.outcome.peer.port()).collect()
     };
-    start([6600], Protocol::GameSpy4, named("second")).await;
-    start([6700], Protocol::GameSpy4, named("third")).await;
+    start(6600..=6600, Protocol::GameSpy4, named("second"));
+    start(6700..=6700, Protocol::GameSpy4, named("third"));
     let outcome = client().query_game(game, "127.0.0.1").await.unwrap();
     assert_eq!(outcome.outcome.peer.port(), 6600, "the first does not run");
     assert!(detected_ports().await.contains(&6600));
 
-    start([6500], Protocol::GameSpy4, named("first")).await;
+    start(6500..=6500, Protocol::GameSpy4, named("first"));
     let outcome = client().query_game(game, "127.0.0.1").await.unwrap();
     assert_eq!(outcome.outcome.peer.port(), 6500);
     let ports = detected_ports().await;
@@ -180,23 +190,12 @@ async fn the_next_servers_of_unreal_tournament_3_on_a_host_are_found() {
     }
 }
 
-/// A socket at the first of these ports that is free.
-async fn bound(ports: RangeInclusive<u16>) -> Option<UdpSocket> {
-    for port in ports {
-        if let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await {
-            return Some(socket);
-        }
-    }
-    None
-}
-
 /// A caller that does something else for longer than the search waits.
 #[tokio::test]
 async fn a_pause_of_the_caller_loses_no_server() {
+    let _turn = turn();
     run_in_steps();
-    let late = bound(29253..=29256)
-        .await
-        .expect("a free port of Elite Force 2");
+    let late = bound(29253..=29256);
     let mut scan = client()
         .lan(Some(Game::find("stvef2").unwrap()), &LOOPBACK)
         .unwrap();
@@ -229,8 +228,9 @@ async fn a_pause_of_the_caller_loses_no_server() {
 /// answer again and again. It costs one failed query, and the other server is found.
 #[tokio::test]
 async fn a_hostile_host_costs_one_failed_query() {
+    let _turn = turn();
     run_in_steps();
-    let hostile = bound(44400..=44403).await.expect("a free port of Warsow");
+    let hostile = bound(44400..=44403);
     let port = hostile.local_addr().unwrap().port();
     let flood = tokio::spawn(async move {
         let mut buffer = [0; 2048];
@@ -254,7 +254,7 @@ async fn a_hostile_host_costs_one_failed_query() {
             }
         }
     });
-    let good = start(44400..=44403, Protocol::Quake3, named("good")).await;
+    let good = start(44400..=44403, Protocol::Quake3, named("good"));
     let found = found(
         client()
             .lan(Some(Game::find("warsow").unwrap()), &LOOPBACK)
@@ -276,8 +276,9 @@ async fn a_hostile_host_costs_one_failed_query() {
 /// The requests leave by the interface with the client's address, wherever the default route goes.
 #[tokio::test]
 async fn the_local_address_chooses_the_network() {
+    let _turn = turn();
     run_in_steps();
-    let port = start(20100..=20103, Protocol::Quake3, named("own")).await;
+    let port = start(20100..=20103, Protocol::Quake3, named("own"));
     let client = client().with_local_address("127.0.0.1:0".parse().unwrap());
     let mut scan = client.lan(Some(Game::find("sof2").unwrap()), &[]).unwrap();
     let mut peers = Vec::new();
@@ -297,7 +298,7 @@ fn an_interface_without_a_broadcast_address_is_searched() {
         return;
     }
     runtime().block_on(async {
-        let port = start(27960..=27963, Protocol::Quake3, named("own")).await;
+        let port = start(27960..=27963, Protocol::Quake3, named("own"));
         let mut scan = client().lan("openarena", &[]).unwrap();
         let found = scan.next().await.expect("a server");
         assert_eq!(found.peer, Some(([192, 0, 2, 9], port).into()));

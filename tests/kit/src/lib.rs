@@ -31,11 +31,11 @@ pub mod shapes;
 pub mod terminal;
 pub mod twist;
 
-use std::io::Write;
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::io::{ErrorKind, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use queryport::session::Conversation;
 use queryport::{Requester, Secret};
@@ -66,6 +66,29 @@ pub fn later_address() -> SocketAddr {
             return address;
         }
     }
+}
+
+/// An address of the loopback network that is not in use by other runs of the tests; 127.0.0.1 on
+/// systems without such a network.
+pub fn own_host(number: u8) -> Ipv4Addr {
+    if cfg!(not(target_os = "linux")) {
+        return Ipv4Addr::LOCALHOST;
+    }
+    let [.., high, low] = std::process::id().to_be_bytes();
+    Ipv4Addr::new(127, 64 + high % 128, low, number)
+}
+
+/// Opens a socket at an address that another test may have for a while.
+pub fn bind_when_free(address: SocketAddr) -> UdpSocket {
+    for _ in 0..600 {
+        match UdpSocket::bind(address) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            bound => return bound.unwrap(),
+        }
+    }
+    panic!("{address} stays in use");
 }
 
 /// Runs a test for each case at the same time: for tests that wait, or that take long.
