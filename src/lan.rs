@@ -45,7 +45,7 @@ pub(crate) struct Discovery {
     quiet_at: Instant,
     deadline: Instant,
     found: BTreeSet<SocketAddr>,
-    ready: VecDeque<Found>,
+    ready: VecDeque<LanServer>,
 }
 
 /// A request to send.
@@ -64,7 +64,7 @@ pub(crate) struct Broadcast {
 
 /// A server that has answered: where to query it, and how.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct LanServer {
     pub(crate) protocol: Protocol,
     pub(crate) server: SocketAddr,
     pub(crate) options: QueryOptions,
@@ -187,7 +187,7 @@ impl Discovery {
     }
 
     /// The server that sent this datagram, if the datagram answers a request.
-    fn server_of(&self, from: SocketAddr, datagram: &[u8]) -> Option<Found> {
+    fn server_of(&self, from: SocketAddr, datagram: &[u8]) -> Option<LanServer> {
         // A reply can be one to several of the requests: the one that was sent there comes first.
         let was_sent_there = |probe: &&Probe| probe.has_port(from.port());
         let (asked, others): (Vec<_>, Vec<_>) = self.probes.iter().partition(was_sent_there);
@@ -195,7 +195,7 @@ impl Discovery {
             if let Some(port) = probe.query_port(from.port(), datagram) {
                 let mut server = from;
                 server.set_port(port);
-                return Some(Found {
+                return Some(LanServer {
                     protocol: probe.protocol,
                     server,
                     options: probe.options,
@@ -206,7 +206,7 @@ impl Discovery {
     }
 
     /// The next server that has answered.
-    pub(crate) fn poll_found(&mut self) -> Option<Found> {
+    pub(crate) fn poll_found(&mut self) -> Option<LanServer> {
         self.ready.pop_front()
     }
 
@@ -716,7 +716,7 @@ mod tests {
                 search.handle_datagram(now, from, &datagram);
                 count += 1;
                 while let Some(found) = search.poll_found() {
-                    let Found { protocol, server, options } = found;
+                    let LanServer { protocol, server, options } = found;
                     prop_assert_eq!(server.ip(), from.ip());
                     prop_assert_ne!(server.port(), 0);
                     prop_assert!(servers.insert(server), "{} twice", server);

@@ -20,7 +20,7 @@ use crate::secret::Secret;
 use crate::session::Timing;
 #[cfg(feature = "tokio")]
 use {
-    super::detect::Detected,
+    super::detect::Found,
     super::inquiry::Gathering,
     super::lists::Servers,
     super::query::{Query, Target},
@@ -121,7 +121,8 @@ impl Client {
     ///
     /// An answer from one of these ports is ignored if it names another game or another game port.
     /// At the query port, another game is an answer too:
-    /// [`other_game`](field@crate::net::Detected::other_game) names it. [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are not
+    /// [`other_game`](field@crate::net::Found::other_game) names it.
+    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are not
     /// queried, see [`Self::query_listed`].
     ///
     /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for
@@ -149,7 +150,7 @@ impl Client {
         &self,
         game: impl TryInto<&'g Game, Error: Into<Error>>,
         server: impl Into<Server>,
-    ) -> Result<Detected, Error> {
+    ) -> Result<Found, Error> {
         let game = game.try_into().map_err(Into::into)?;
         self.querier
             .query_game_over::<Tokio>(game, &server.into())
@@ -183,7 +184,7 @@ impl Client {
         &self,
         game: impl TryInto<&'g Game, Error: Into<Error>>,
         server: impl Into<Server>,
-    ) -> Result<Option<Detected>, Error> {
+    ) -> Result<Option<Found>, Error> {
         let game = game.try_into().map_err(Into::into)?;
         let server = server.into();
         let host = self.querier.look_up::<Tokio>(&server, ANY_PORT).await?;
@@ -343,7 +344,7 @@ impl Client {
     ///
     /// # Errors
     /// If the host has no address, or the text is not a host.
-    pub async fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
+    pub async fn detect(&self, host: impl Into<Server>) -> Result<Vec<Found>, Error> {
         self.querier.detect_over::<Tokio>(&host.into()).await
     }
 

@@ -21,16 +21,19 @@ use {
     crate::games::QueryPort,
 };
 
-/// An answer and the protocol it came in, see [`Client::detect`](crate::Client::detect).
+/// A server that was found: its answer, protocol and game.
+///
+/// [`Client::query_game`](crate::Client::query_game) returns one,
+/// [`Client::detect`](crate::Client::detect) several.
 ///
 /// With the feature `serde`, its parts can be written as JSON:
 ///
 /// ```
 /// # #[cfg(all(feature = "games", feature = "serde"))] mod example {
-/// use queryport::net::Detected;
+/// use queryport::net::Found;
 /// use serde_json::{Value, json};
 ///
-/// fn written(found: &Detected) -> Value {
+/// fn written(found: &Found) -> Value {
 ///     let game = found.game().map(|game| game.id);
 ///     json!({"protocol": found.protocol, "game": game, "outcome": found.outcome})
 /// }
@@ -38,7 +41,7 @@ use {
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Detected {
+pub struct Found {
     /// The protocol.
     pub protocol: Protocol,
     /// The answer, with the address and query port that sent it.
@@ -53,7 +56,7 @@ pub struct Detected {
     wanted: Option<&'static Game>,
 }
 
-impl Detected {
+impl Found {
     pub(super) fn new(protocol: Protocol, outcome: Outcome<Answer>) -> Self {
         Self {
             protocol,
@@ -67,7 +70,7 @@ impl Detected {
 }
 
 #[cfg(feature = "games")]
-impl Detected {
+impl Found {
     /// The game: after a query of a game [`Self::other_game`], else the requested one; after
     /// [`Client::detect`](crate::Client::detect) the one in the answer, see [`Game::of`].
     pub fn game(&self) -> Option<&'static Game> {
@@ -152,7 +155,7 @@ struct Attempt {
 
 impl Querier {
     /// See `Client::detect`.
-    pub(super) async fn detect_over<I: Io>(&self, host: &Server) -> Result<Vec<Detected>, Error> {
+    pub(super) async fn detect_over<I: Io>(&self, host: &Server) -> Result<Vec<Found>, Error> {
         let given = host.given_port()?;
         let asked_at = I::now();
         let addresses = self.look_up::<I>(host, ANY_PORT).await?;
@@ -190,7 +193,7 @@ impl Querier {
         &self,
         game: &Game,
         server: &Server,
-    ) -> Result<Detected, Error> {
+    ) -> Result<Found, Error> {
         let asked_at = I::now();
         let given = server.given_port()?;
         let bad = |why| Error::BadAddress {
@@ -223,7 +226,7 @@ impl Querier {
         server: &Server,
         addresses: HostAddresses,
         mut listed: Vec<SocketAddr>,
-    ) -> Result<Option<Detected>, Error> {
+    ) -> Result<Option<Found>, Error> {
         let given = server.given_port()?;
         listed.retain(|server| addresses.iter().any(|host| host.ip() == server.ip()));
         // The ports nearest to the given one come first, else the lowest.
@@ -253,7 +256,7 @@ impl Querier {
         mut attempts: Vec<Attempt>,
         asked_at: Instant,
         deadline: Instant,
-    ) -> Option<Result<Detected, Error>> {
+    ) -> Option<Result<Found, Error>> {
         attempts.truncate(MAX_ATTEMPTS);
         let mut queries = Staggered::<I>::new(self, attempts, STAGGER, deadline);
         let game = wanted.game;
@@ -318,7 +321,7 @@ impl<'a, I: Io> Staggered<'a, I> {
 
     /// The position and the result of the next query that ends; `None` if none ends by then, or all
     /// have ended before.
-    async fn next(&mut self, until: Option<Instant>) -> Option<(usize, Result<Detected, Error>)> {
+    async fn next(&mut self, until: Option<Instant>) -> Option<(usize, Result<Found, Error>)> {
         loop {
             let now = I::now();
             let next_attempt = if now < self.deadline {
@@ -341,7 +344,7 @@ impl<'a, I: Io> Staggered<'a, I> {
             };
             if let Some(Ended { number, result }) = ended {
                 let protocol = self.attempts.get(number)?.protocol;
-                return Some((number, result.map(|answer| Detected::new(protocol, answer))));
+                return Some((number, result.map(|answer| Found::new(protocol, answer))));
             }
         }
     }
@@ -381,7 +384,7 @@ impl<'a, I: Io> Staggered<'a, I> {
 }
 
 /// Whether one server gave both answers, in the same protocol.
-fn is_same(one: &Detected, other: &Detected) -> bool {
+fn is_same(one: &Found, other: &Found) -> bool {
     one.protocol == other.protocol && one.outcome.peer == other.outcome.peer
 }
 
@@ -463,7 +466,7 @@ struct Wanted<'a> {
 impl Wanted<'_> {
     /// Whether an answer comes from the wanted server. At a port that another server may use, the
     /// answer must fit.
-    fn accepts(&self, found: &Detected) -> bool {
+    fn accepts(&self, found: &Found) -> bool {
         if self.is_certain(found.protocol, found.outcome.peer.port()) {
             return true;
         }

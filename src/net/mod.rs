@@ -51,7 +51,7 @@ mod tokio_io;
 #[cfg(feature = "tokio")]
 #[doc(no_inline)]
 pub use crate::quake3::RconError;
-pub use detect::Detected;
+pub use detect::Found;
 pub use inquiry::{Listed, MasterReport};
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub use lan::LanGame;

@@ -23,7 +23,7 @@ use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
 #[cfg(feature = "games")]
 use {
-    super::detect::{Detected, query_port},
+    super::detect::{Found, query_port},
     super::inquiry::Listed,
     super::server::HostAndPort,
     crate::games::{Game, QueryPort},
@@ -303,7 +303,7 @@ fn at_query_port(game: &Game, server: Server) -> Result<Destination, Error> {
 #[cfg(feature = "games")]
 fn other_server(outcome: &Outcome<Answer>, game_port: u16) -> Option<Error> {
     let named = outcome.answer.to_status().game_port?;
-    let found = || Detected::new(outcome.answer.protocol(), outcome.clone());
+    let found = || Found::new(outcome.answer.protocol(), outcome.clone());
     (named != game_port).then(|| found().other_server())
 }
 

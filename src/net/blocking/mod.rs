@@ -14,7 +14,7 @@ use crate::games::Game;
 use crate::lists::{ListRequest, Scope, ServerList};
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::client;
-use crate::net::detect::Detected;
+use crate::net::detect::Found;
 use crate::net::error::Error;
 use crate::net::inquiry::{Event, Gathering, Listed, MasterReport, servers_options};
 #[cfg(feature = "games")]
@@ -169,7 +169,7 @@ impl Client {
     ///
     /// # Errors
     /// If the host has no address, or the text is not a host.
-    pub fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
+    pub fn detect(&self, host: impl Into<Server>) -> Result<Vec<Found>, Error> {
         block(self.0.detect_over::<Std>(&host.into()))
     }
 
@@ -196,7 +196,7 @@ impl Client {
         &self,
         game: impl TryInto<&'g Game, Error: Into<Error>>,
         server: impl Into<Server>,
-    ) -> Result<Detected, Error> {
+    ) -> Result<Found, Error> {
         let game = game.try_into().map_err(Into::into)?;
         block(self.0.query_game_over::<Std>(game, &server.into()))
     }
@@ -212,7 +212,7 @@ impl Client {
         &self,
         game: impl TryInto<&'g Game, Error: Into<Error>>,
         server: impl Into<Server>,
-    ) -> Result<Option<Detected>, Error> {
+    ) -> Result<Option<Found>, Error> {
         let game = game.try_into().map_err(Into::into)?;
         let server = server.into();
         let host = block(self.0.look_up::<Std>(&server, ANY_PORT))?;
