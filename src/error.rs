@@ -260,6 +260,21 @@ impl QueryError {
 
 /// The kind of failure: the same for single queries, scans, server lists and the network layer.
 ///
+/// | kind | what to do | HTTP |
+/// |---|---|---|
+/// | `Timeout` | try another port or protocol: `Client::detect` | 504 |
+/// | `Unreachable` | check the port, and whether the server runs | 502 |
+/// | `NotThisProtocol`, `WrongReply`, `Malformed` | read the message: it describes the last datagram | 502 |
+/// | `OtherServer` | check the port, or the game | 502 |
+/// | `Limit` | raise the bound of [`Limits`](crate::Limits) if you trust the server | 502 |
+/// | `Refused` | read the message: it has the server's words | 403 |
+/// | `Request` | correct the call | 400 |
+/// | `BadAddress`, `NameResolution` | correct the address, or try later | 400 |
+/// | `Duplicate` | wait for the result of the other query | 409 |
+/// | `Io` | look at [`source`](std::error::Error::source) | 500 |
+///
+/// HTTP: the status that a web service can return.
+///
 /// ```
 /// use queryport::ErrorKind;
 ///
@@ -276,7 +291,7 @@ impl QueryError {
 /// assert_eq!(ErrorKind::BadAddress.to_string(), "bad_address");
 /// ```
 #[doc(alias = "GDErrorKind")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// No datagram came back: offline, a firewall, or another protocol or port.

@@ -96,7 +96,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`Error::kind`].
+    /// See [`ErrorKind`](crate::ErrorKind): each kind, and what to do.
     pub async fn query(
         &self,
         protocol: impl TryInto<Protocol, Error: Into<Error>>,
@@ -143,7 +143,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if `server`
+    /// See [`ErrorKind`](crate::ErrorKind). Returns the error of the first port. [`Error::BadAddress`] if `server`
     /// has no port and the game has no default port; [`Error::UnknownGame`] suggests similar names.
     #[cfg(feature = "games")]
     pub async fn query_game<'g>(
@@ -412,7 +412,7 @@ impl Client {
     /// Queries a server's status: the protocol's own [`Answer`], with all keys and datagrams.
     ///
     /// # Errors
-    /// See [`Error::kind`].
+    /// See [`ErrorKind`](crate::ErrorKind): each kind, and what to do.
     pub async fn answer(
         &self,
         protocol: impl TryInto<Protocol, Error: Into<Error>>,
@@ -519,7 +519,7 @@ impl Client {
     /// all within [`Self::with_deadline`].
     ///
     /// # Errors
-    /// See [`Error::kind`]. Returns the error of the last address.
+    /// See [`ErrorKind`](crate::ErrorKind). Returns the error of the last address.
     pub async fn ask_host<C: Conversation>(
         &self,
         server: impl Into<Server>,
@@ -534,7 +534,7 @@ impl Client {
     /// Runs any [`Conversation`] with an address, for example one of your own.
     ///
     /// # Errors
-    /// See [`Error::kind`].
+    /// See [`ErrorKind`](crate::ErrorKind): each kind, and what to do.
     pub async fn ask<C: Conversation>(
         &self,
         server: SocketAddr,

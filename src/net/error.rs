@@ -223,7 +223,7 @@ impl Error {
         self.kind().is_timeout()
     }
 
-    /// The kind of failure.
+    /// The kind of failure: [`ErrorKind`] has a table of what to do.
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::Query { error, .. } | Self::Session(error) => error.kind(),

@@ -67,7 +67,9 @@ impl client::Client {
 impl Client {
     /// A client with default settings.
     ///
-    /// For further settings: `queryport::Client::new()?.with_family(family).blocking()`.
+    /// A deadline, an address family or a local address is set before
+    /// [`blocking`](crate::Client::blocking):
+    /// `queryport::Client::new()?.with_deadline(deadline).blocking()`.
     ///
     /// # Errors
     /// [`Error::Io`] if the system provides no random bytes.
@@ -120,7 +122,7 @@ impl Client {
     /// port, the protocol's default query port is used.
     ///
     /// # Errors
-    /// See [`Error::kind`].
+    /// See [`ErrorKind`](crate::ErrorKind): each kind, and what to do.
     pub fn query(
         &self,
         protocol: impl TryInto<Protocol, Error: Into<Error>>,
@@ -133,7 +135,7 @@ impl Client {
     /// Queries a server's status: the protocol's own [`Answer`], with all keys and datagrams.
     ///
     /// # Errors
-    /// See [`Error::kind`].
+    /// See [`ErrorKind`](crate::ErrorKind): each kind, and what to do.
     pub fn answer(
         &self,
         protocol: impl TryInto<Protocol, Error: Into<Error>>,
@@ -148,7 +150,7 @@ impl Client {
     /// `conversation` is called with a nonce that nobody else can guess.
     ///
     /// # Errors
-    /// See [`Error::kind`]. Returns the error of the last address.
+    /// See [`ErrorKind`](crate::ErrorKind). Returns the error of the last address.
     pub fn ask_host<C: Conversation>(
         &self,
         server: impl Into<Server>,
@@ -177,8 +179,8 @@ impl Client {
     ///
     /// `game` is a [`Game`] or a text that [`Game::find`] finds. `server` is a host name or
     /// address, with a port if it is not the game's default. Further ports on which servers of the
-    /// game answer are tried, 0.6 s apart. The call takes at most
-    /// [`with_deadline`](crate::Client::with_deadline), 10 s by default.
+    /// game answer are tried, 0.6 s apart. The call takes at most 10 s; [`Self::new`] shows how to
+    /// set another deadline.
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
@@ -189,7 +191,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if `server`
+    /// See [`ErrorKind`](crate::ErrorKind). Returns the error of the first port. [`Error::BadAddress`] if `server`
     /// has no port and the game has no default port; [`Error::UnknownGame`] suggests similar names.
     #[cfg(feature = "games")]
     pub fn query_game<'g>(
@@ -227,7 +229,7 @@ impl Client {
     /// Fetches the list of one list server.
     ///
     /// `master` is a host name or address, with `:port` if it is not [`ListRequest::default_port`].
-    /// A list over TCP may take until [`with_deadline`](crate::Client::with_deadline).
+    /// A list over TCP may take as long as the client's deadline, see [`Self::new`].
     ///
     /// # Errors
     /// [`Error::List`] or [`Error::Query`] if it sent no list; [`Error::BadAddress`],
