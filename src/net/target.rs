@@ -270,10 +270,20 @@ impl<P: Into<ProtocolOrGame>, S: Into<Server>> From<(P, S)> for ScanTarget {
     }
 }
 
-/// An element of a borrowed list.
-impl<T: Into<Self> + Clone> From<&T> for ScanTarget {
-    fn from(target: &T) -> Self {
-        target.clone().into()
+/// A pair of a borrowed list.
+impl<P, S> From<&(P, S)> for ScanTarget
+where
+    (P, S): Into<Self> + Clone,
+{
+    fn from(pair: &(P, S)) -> Self {
+        pair.clone().into()
+    }
+}
+
+/// A target of a borrowed list.
+impl From<&Self> for ScanTarget {
+    fn from(target: &Self) -> Self {
+        target.clone()
     }
 }
 

@@ -163,6 +163,7 @@ async fn servers_and_lists_are_taken_in_every_form() {
     }
     let options = ScanOptions::default();
     let list = vec![(Protocol::Quake3, text.as_str())];
+    let targets = [ScanTarget::from((openarena, host))];
     let map = BTreeMap::from([(text.clone(), openarena)]);
     for scan in [
         client.scan(&list, options),
@@ -172,7 +173,7 @@ async fn servers_and_lists_are_taken_in_every_form() {
             map.into_iter().map(|(server, game)| (game, server)),
             options,
         ),
-        client.scan([ScanTarget::from((openarena, host))], options),
+        client.scan(&targets, options),
     ] {
         let scanned = scan.unwrap().next().await.unwrap();
         red(scanned.result.unwrap());
