@@ -151,8 +151,7 @@ pub(crate) fn advice(name: &str) -> Option<&'static str> {
 /// Longest name that gets advice, in bytes.
 const MAX_NAME: usize = 32;
 
-const VALVE: &str =
-    "it speaks Valve's A2S, which queryport does not; see the guide, guide::new_protocol";
+const VALVE: &str = "it speaks Valve's A2S, which queryport cannot query";
 
 /// Well-known games whose servers answer Valve's queries.
 const VALVE_GAMES: [&str; 32] = [
