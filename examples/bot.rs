@@ -1,7 +1,7 @@
 //! A chat bot's answer to "who is on?": one line per server, queried at the same time.
 //!
 //! ```text
-//! cargo run --example bot -- quake3 example.org gamespy1 example.net:7778
+//! cargo run --example bot -- openarena example.org minecraft example.net
 //! ```
 //!
 //! `bot_blocking` does the same without a runtime.
@@ -9,7 +9,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use queryport::{Client, Protocol, ServerStatus};
+use queryport::games::Game;
+use queryport::{Client, ServerStatus};
 use tokio::task::JoinSet;
 
 type Error = Box<dyn std::error::Error>;
@@ -37,29 +38,27 @@ async fn main() -> ExitCode {
 }
 
 /// The servers of a command line, or the error to print.
-fn servers(arguments: &[String]) -> Result<Vec<(Protocol, String)>, Error> {
+fn servers(arguments: &[String]) -> Result<Vec<(&'static Game, String)>, Error> {
     let (pairs @ [_, ..], []) = arguments.as_chunks() else {
         return Err(
-            "usage: bot PROTOCOL SERVER [PROTOCOL SERVER]..., as in bot quake3 example.org".into(),
+            "usage: bot GAME SERVER [GAME SERVER]..., as in bot openarena example.org".into(),
         );
     };
     pairs
         .iter()
-        .map(|[protocol, server]| Ok((protocol.parse()?, server.clone())))
+        .map(|[game, server]| Ok((Game::find(game)?, server.clone())))
         .collect()
 }
 
-async fn run(servers: Vec<(Protocol, String)>) -> Result<(), Error> {
+async fn run(servers: Vec<(&'static Game, String)>) -> Result<(), Error> {
     let client = Client::new()?;
     let mut queries = JoinSet::new();
-    for (protocol, server) in servers {
+    for (game, server) in servers {
         let client = client.clone();
         queries.spawn(async move {
-            match client.query(protocol, &server).await {
-                Ok(outcome) => line(&outcome.answer),
-                // The other errors name the server.
-                Err(queryport::Error::Query { error, .. }) => format!("{server}: {error}"),
-                Err(error) => error.to_string(),
+            match client.query_game(game, &server).await {
+                Ok(found) => line(&found.outcome.answer),
+                Err(error) => format!("{server}: {}", error.reason()),
             }
         });
     }

@@ -2,14 +2,15 @@
 //! that reads its results.
 //!
 //! ```text
-//! cargo run --no-default-features --features blocking --example bot_blocking -- quake3 example.org
+//! cargo run --no-default-features --features games,blocking --example bot_blocking -- openarena example.org
 //! ```
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use queryport::blocking::Client;
-use queryport::{Protocol, ScanOptions, ServerStatus};
+use queryport::games::Game;
+use queryport::{ScanOptions, ServerStatus};
 
 type Error = Box<dyn std::error::Error>;
 
@@ -35,28 +36,26 @@ fn main() -> ExitCode {
 }
 
 /// The servers of a command line, or the error to print.
-fn servers(arguments: &[String]) -> Result<Vec<(Protocol, String)>, Error> {
+fn servers(arguments: &[String]) -> Result<Vec<(&'static Game, String)>, Error> {
     let (pairs @ [_, ..], []) = arguments.as_chunks() else {
-        return Err("usage: bot_blocking PROTOCOL SERVER [PROTOCOL SERVER]..., \
-                    as in bot_blocking quake3 example.org"
+        return Err("usage: bot_blocking GAME SERVER [GAME SERVER]..., \
+                    as in bot_blocking openarena example.org"
             .into());
     };
     pairs
         .iter()
-        .map(|[protocol, server]| Ok((protocol.parse()?, server.clone())))
+        .map(|[game, server]| Ok((Game::find(game)?, server.clone())))
         .collect()
 }
 
-fn run(servers: &[(Protocol, String)]) -> Result<(), Error> {
+fn run(servers: &[(&'static Game, String)]) -> Result<(), Error> {
     let client = Client::new()?;
-    for scanned in client.scan(servers.to_vec(), ScanOptions::default()) {
+    for scanned in client.scan(servers, ScanOptions::default()) {
         let index = usize::try_from(scanned.index)?;
         let (_, server) = servers.get(index).ok_or("a result of no target")?;
         let line = match scanned.result {
             Ok(outcome) => line(&outcome.answer),
-            // The other errors name the server.
-            Err(queryport::Error::Query { error, .. }) => format!("{server}: {error}"),
-            Err(error) => error.to_string(),
+            Err(error) => format!("{server}: {}", error.reason()),
         };
         writeln!(io::stdout(), "{line}")?;
     }
