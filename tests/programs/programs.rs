@@ -139,7 +139,7 @@ fn lists_name_games_and_a_rejected_line_is_no_success() {
     let failures: Vec<&str> = err.lines().filter(|line| line.contains(":9")).collect();
     assert_eq!(failures.len(), 1, "{err}");
     assert!(
-        failures[0].starts_with("127.0.0.1:9: ") && failures[0].matches("127.0.0.1").count() == 1,
+        failures[0].starts_with("q3a 127.0.0.1:9: ") && failures[0].matches("127.0.0.1").count() == 1,
         "{err}"
     );
     let wrong = list(

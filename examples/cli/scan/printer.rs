@@ -131,9 +131,9 @@ impl Printer {
         let mut output = self.output.lock();
         if self.has_failures
             && let Err(error) = &scanned.result
-            && let Some((_, server)) = &target
+            && let Some(target) = &target
         {
-            output.complain(&failure_line(server, scanned.peer, error));
+            output.complain(&failure_line(target, scanned.peer, error));
         }
         let line = match self.form {
             _ if self.is_same_game_only && other.is_some() => None,

@@ -91,18 +91,14 @@ pub(crate) fn readable(
     Some(columns.map_or_else(|| row.clone(), |columns| fit(&row, columns).into_owned()))
 }
 
-/// A server without a usable answer: its name, and its address if the list gave a name.
-pub(crate) fn failure_line(server: &str, peer: Option<SocketAddr>, error: &Error) -> String {
+/// A server without a usable answer, as its list writes it, and its address if that is a name.
+pub(crate) fn failure_line(target: &Target, peer: Option<SocketAddr>, error: &Error) -> String {
+    let (what, server) = target;
     let message = command_line::message(error);
     let address = peer.map(|peer| peer.to_string()).unwrap_or_default();
-    let named = message
-        .strip_prefix(&address)
-        .and_then(|rest| rest.strip_prefix(": "));
-    let (host, _) = command_line::split(server);
-    match named {
-        Some(reason) if address == server => format!("{server}: {reason}"),
-        Some(reason) => format!("{server} ({address}): {reason}"),
-        None if message.contains(host) => message,
-        None => format!("{server}: {message}"),
+    let reason = message.strip_prefix(&format!("{address}: "));
+    match reason {
+        Some(reason) if address != *server => format!("{what} {server} ({address}): {reason}"),
+        _ => format!("{what} {server}: {}", reason.unwrap_or(&message)),
     }
 }
