@@ -9,9 +9,17 @@ use serde_json::{Map, Value, json};
 /// JSON in one line that a terminal can show: controls, and characters that change the direction of
 /// text, are escaped.
 pub fn line(json: Map<String, Value>) -> String {
-    let json = Value::Object(json).to_string();
+    escaped(&Value::Object(json).to_string())
+}
+
+/// The same in indented lines, for a person to read.
+pub fn indented(json: Map<String, Value>) -> String {
+    escaped(&format!("{:#}", Value::Object(json)))
+}
+
+fn escaped(json: &str) -> String {
     if json.is_ascii() && !json.contains('\u{7f}') {
-        return json;
+        return json.to_owned();
     }
     let mut line = String::with_capacity(json.len());
     for c in json.chars() {

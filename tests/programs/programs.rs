@@ -1354,6 +1354,12 @@ fn decode_reads_datagrams_in_any_form_and_says_what_each_is() {
     let mut names: Vec<_> = of(1).as_object().unwrap().keys().cloned().collect();
     names.sort();
     assert_eq!(names, ["begins", "bytes", "from", "message", "protocol"]);
+    let read = on_a_terminal(&["decode", &raw]);
+    assert!(
+        read.iter()
+            .any(|line| line == "  \"protocol\": \"quake3\","),
+        "{read:?}"
+    );
     let noise = list("noise", "GET / HTTP/1.1");
     let (code, out, _) = output(&["decode", &noise]);
     assert!(

@@ -22,13 +22,13 @@
 //! `teams` and `info`. These are as on the wire, with one code point per byte of text. If the file
 //! does not name the protocol, the line does. The request is not known. A line that cannot be
 //! decoded has an `error` with `kind`, `message` and `address`. The exit status is 1 if any line
-//! has an `error`.
+//! has an `error`. On a terminal, an object takes several lines, which are indented.
 
 mod text;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,9 +53,11 @@ const EXAMPLES: &[&str] = &[
 ];
 
 /// The exit codes, as `--help` lists them.
-const EXIT_STATUS: &str = "Exit status: 0 success, 1 a line has an `error`, 2 wrong command line";
+const EXIT_STATUS: &str =
+    "Exit status: 0 success, 1 an object has an `error`, as of a bad file,\n2 wrong command line";
 
-/// Decode datagrams of game servers, and describe each.
+/// Decode datagrams of game servers, and describe each reply as a JSON object: one a line, on a
+/// terminal indented.
 #[derive(Debug, Parser)]
 #[command(name = "decode", bin_name = "queryport decode", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
@@ -76,6 +78,11 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
 
 fn run(arguments: &Arguments) -> io::Result<ExitCode> {
     let mut out = io::BufWriter::new(io::stdout().lock());
+    let print = if io::stdout().is_terminal() {
+        json::indented
+    } else {
+        json::line
+    };
     let mut code = ExitCode::SUCCESS;
     for file in &arguments.files {
         let replies = read(file)
@@ -91,7 +98,7 @@ fn run(arguments: &Arguments) -> io::Result<ExitCode> {
                 line.insert("error".to_owned(), error);
                 code = ExitCode::FAILURE;
             }
-            writeln!(out, "{}", json::line(line))?;
+            writeln!(out, "{}", print(line))?;
         }
     }
     out.flush()?;
