@@ -28,6 +28,9 @@ pub(crate) fn of(
         let game = served.asked.or_else(|| Game::find(world.game).ok());
         world.status.game_port = game.and_then(|game| game_port(game, port));
     }
+    if let Some(game) = served.asked.filter(|game| !is_of(&world, game)) {
+        world.status = in_place_of(game, world.status);
+    }
     if let Some(file) = &arguments.status {
         world.status = with_fields_of(without_players(world.status), file)
             .map_err(|problem| format!("{}: {problem}", file.display()))?;
@@ -43,6 +46,17 @@ pub(crate) fn of(
         world.status = without_colours(&world.status)?;
     }
     Ok(world)
+}
+
+/// The status with the name and the number under which list servers have the game.
+fn in_place_of(game: &Game, mut status: ServerStatus) -> ServerStatus {
+    if let Some(name) = game.gamename {
+        status.game = Some(name.into());
+    }
+    if let Some((number, _)) = game.numbers.first() {
+        status.protocol_version = u32::try_from(*number).ok();
+    }
+    status
 }
 
 /// The port that players connect to, of a server with this query port.
@@ -218,7 +232,16 @@ fn reason(error: &serde_json::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use queryport::{Client, QueryOptions, StatusQuery};
+    use std::net::SocketAddr;
+    use std::time::Instant;
+
+    use clap::Parser;
+    use queryport::games::MasterForm;
+    use queryport::lists::{ListRequest, Scope};
+    use queryport::quake3::master::{Master, Options};
+    use queryport::serve::Responder;
+    use queryport::session::{Conversation, Machine};
+    use queryport::{Client, Limits, QueryOptions, Secret, StatusQuery};
 
     use super::*;
 
@@ -284,6 +307,79 @@ mod tests {
             assert!(answer.is_ok(), "{}: {answer:?}", game.id);
         }
         assert!(tried.len() >= 10, "{tried:?}");
+    }
+
+    /// `serve GAME --announce MASTER`, then `scan GAME --master MASTER`.
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "virtual time in tests")]
+    fn a_list_of_a_game_has_the_server_that_stands_in_for_it() {
+        let now = Instant::now();
+        let [at_server, at_master, at_client] =
+            [1, 2, 3].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));
+        let mut listed = 0;
+        for game in Game::all() {
+            let arguments = Arguments::try_parse_from(["serve", game.id]);
+            let Ok(arguments) = arguments else { continue };
+            let served = arguments.served.as_ref().unwrap();
+            let world = of(&arguments, served, at_server.port()).unwrap();
+            let requests = game.masters.iter().find_map(|master| {
+                let is_quake3 = matches!(
+                    master.form,
+                    MasterForm::Short | MasterForm::Named | MasterForm::Long
+                );
+                is_quake3.then(|| game.list_requests(master, &Limits::default()))
+            });
+            let (Format::Quake3, Some(requests)) = (world.service.format(), requests) else {
+                continue;
+            };
+            let secret = || Secret::new([7; 16]);
+            let mut options = Options::default();
+            options.scope = Scope::Any;
+            let mut master = Master::new(secret(), options, now);
+            let service = world.service.clone();
+            let announcer =
+                crate::serve::announcer(service, 27960, &[at_master], &world.status, now);
+            let responder = Responder::new(world.service, world.status, secret(), now);
+            let mut server = (responder, announcer.unwrap());
+            exchange((&mut server, at_server), (&mut master, at_master), now);
+            let is_in = |request: ListRequest| {
+                let ListRequest::Quake3(list) = request else {
+                    return false;
+                };
+                let mut list = list.with_scope(Scope::Any);
+                let mut datagram = Vec::new();
+                list.request(&mut datagram);
+                master.handle_datagram(now, at_client, &datagram);
+                datagram.clear();
+                while master.poll_datagram(now, &mut datagram).is_some() {
+                    let _ = list.receive(&datagram);
+                    datagram.clear();
+                }
+                list.take_new().any(|address| address == at_server)
+            };
+            assert!(requests.into_iter().any(is_in), "{}", game.id);
+            listed += 1;
+        }
+        assert!(listed > 20, "{listed}");
+    }
+
+    /// Passes datagrams from one to the other until there are no more.
+    fn exchange(
+        (one, at_one): (&mut impl Machine, SocketAddr),
+        (other, at_other): (&mut impl Machine, SocketAddr),
+        now: Instant,
+    ) {
+        let mut datagram = Vec::new();
+        loop {
+            datagram.clear();
+            if one.poll_datagram(now, &mut datagram).is_some() {
+                other.handle_datagram(now, at_one, &datagram);
+            } else if other.poll_datagram(now, &mut datagram).is_some() {
+                one.handle_datagram(now, at_other, &datagram);
+            } else {
+                return;
+            }
+        }
     }
 
     #[test]
