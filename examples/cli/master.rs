@@ -19,7 +19,7 @@ use std::slice::from_ref;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
-use command_line::{WrongArgument, number};
+use command_line::{WrongArgument, number, seconds};
 use listen::listen;
 use masters::with_masters;
 use queryport::GameKey;
@@ -85,8 +85,8 @@ struct Serve {
     #[arg(long)]
     loopback: bool,
     /// Stop after this many seconds; without it, after Ctrl-C.
-    #[arg(long, value_parser = number(0..=u64::MAX))]
-    seconds: Option<u64>,
+    #[arg(long, value_parser = seconds(0.0..=1e9))]
+    seconds: Option<f64>,
 }
 
 #[derive(Debug, Args)]
@@ -211,7 +211,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     // One future for the whole loop: a new one would miss a signal between two turns.
     let interrupted = command_line::interrupted();
     let sockets = sockets(&arguments.addresses)?;
-    let time = arguments.seconds.map(Duration::from_secs);
+    let time = arguments.seconds.map(Duration::from_secs_f64);
     let master = Master::new(Secret::from_os()?, options(arguments), Instant::now());
     let memory = master.memory_bound() / 1024;
     command_line::print_if_read(format_args!(

@@ -15,7 +15,7 @@ use queryport::games::Game;
 use crate::wrap::{is_wider, wrap, wrap_for};
 
 /// The exit codes of every program, as `--help` lists them.
-pub const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line,\n3 incomplete answer";
+pub const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure (no usable answer, unknown host, bad file),\n2 wrong command line, 3 incomplete answer";
 
 /// The exit code after Ctrl-C, as in shells.
 pub const INTERRUPTED: u8 = 130;

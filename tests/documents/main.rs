@@ -104,8 +104,7 @@ fn the_readme_states_the_exit_statuses() {
     let stated =
         "0 for success, 1 for a failure, 2 for a wrong command line and 3 for an incomplete answer";
     assert!(readme.contains(stated), "{stated}");
-    let help =
-        "0 success, 1 failure or no usable answer, 2 wrong command line,\\n3 incomplete answer";
+    let help = "0 success, 1 failure (no usable answer, unknown host, bad file),\\n2 wrong command line, 3 incomplete answer";
     assert!(
         read("examples/shared/command_line.rs").contains(help),
         "{help}"

@@ -111,8 +111,8 @@ pub(crate) struct Arguments {
     game_protocol: i32,
     /// With a game: do not request its lists again if the last ones are at most this many seconds
     /// old.
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, allow_negative_numbers = true, value_parser = number(0..=u64::MAX))]
-    least_interval: u64,
+    #[arg(long, value_name = "SECONDS", default_value_t = 300.0, allow_negative_numbers = true, value_parser = seconds(0.0..=1e9))]
+    least_interval: f64,
     /// With a game: seconds to wait for a list over TCP.
     #[arg(long, value_name = "SECONDS", default_value_t = 45.0, value_parser = seconds(0.01..=600.0))]
     list_timeout: f64,
@@ -378,7 +378,7 @@ fn servers(
 ) -> Result<mpsc::Receiver<Target>, Box<dyn std::error::Error>> {
     if let Some(game) = game {
         let lists = Lists {
-            least_interval: Duration::from_secs(arguments.least_interval),
+            least_interval: Duration::from_secs_f64(arguments.least_interval),
             timeout: Duration::from_secs_f64(arguments.list_timeout),
             scope: arguments.scope,
             is_known: arguments.master.is_empty(),

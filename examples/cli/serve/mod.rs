@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 use crate::embedded::World;
 use clap::Parser;
-use command_line::{WrongArgument, number};
+use command_line::{WrongArgument, number, seconds};
 use listen::listen;
 use queryport::games::Game;
 use queryport::serve::{Announcer, Responder};
@@ -52,8 +52,7 @@ const EXAMPLES: &[&str] = &[
 ];
 
 /// The exit codes, as `--help` lists them.
-const EXIT_STATUS: &str =
-    "Exit status: 0 after Ctrl-C or --seconds, 1 failure, 2 wrong command line";
+const EXIT_STATUS: &str = "Exit status: 0 after Ctrl-C or --seconds, 1 failure (a used port, a bad file),\n2 wrong command line";
 
 /// Run a server that answers queries, to test a program that sends them.
 #[derive(Debug, Parser)]
@@ -125,8 +124,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = command_line::socket_address)]
     metrics: Option<SocketAddr>,
     /// Stop after this many seconds; without it, after Ctrl-C.
-    #[arg(long, value_parser = number(0..=u64::MAX))]
-    seconds: Option<u64>,
+    #[arg(long, value_parser = seconds(0.0..=1e9))]
+    seconds: Option<f64>,
 }
 
 /// A server with its port.
@@ -235,7 +234,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         None => None,
     };
     let announced = announced(&arguments.announce, &services, served)?;
-    let masters = masters(&arguments.announce, &sockets).await?;
+    let masters = masters(&arguments.announce, &sockets).await;
     // Masters of QuakeWorld ask nothing.
     let silent_masters = match &announced {
         Some(service) if service.format() == Format::QuakeWorld => Vec::new(),
@@ -268,7 +267,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         started: now,
         next_second: now,
     };
-    let time = arguments.seconds.map(Duration::from_secs);
+    let time = arguments.seconds.map(Duration::from_secs_f64);
     let end = time.and_then(|time| now.checked_add(time));
     server.run(end, interrupted).await?;
     Ok(ExitCode::SUCCESS)
@@ -430,16 +429,19 @@ pub(crate) fn reaching(sockets: &[UdpSocket], to: SocketAddr) -> Option<&UdpSock
     sockets.iter().find(is_same)
 }
 
-/// Every address of the masters that a socket can reach.
-async fn masters(
-    names: &[String],
-    sockets: &[UdpSocket],
-) -> Result<Vec<SocketAddr>, WrongArgument> {
+/// Every address of the masters that a socket can reach. A name without an address does not stop
+/// the server, which answers without this master too.
+async fn masters(names: &[String], sockets: &[UdpSocket]) -> Vec<SocketAddr> {
     let mut masters = Vec::new();
     for name in names {
-        let found = tokio::net::lookup_host(name).await;
-        let found = found
-            .map_err(|error| WrongArgument(format!("{name}: {}", command_line::message(&error))))?;
+        let found = match tokio::net::lookup_host(name).await {
+            Ok(found) => found,
+            Err(error) => {
+                let why = command_line::message(&error);
+                command_line::complain(&format!("{name}: no heartbeats until a restart: {why}"));
+                continue;
+            }
+        };
         for master in found {
             if reaching(sockets, master).is_none() {
                 command_line::complain(&format!(
@@ -450,5 +452,5 @@ async fn masters(
             }
         }
     }
-    Ok(masters)
+    masters
 }

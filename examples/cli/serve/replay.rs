@@ -47,7 +47,7 @@ pub(super) async fn run(
     let wanted = arguments.served.as_ref().map(|served| served.protocol);
     let mut replay = read(file)
         .and_then(|bytes| Replay::parse(&bytes, wanted))
-        .map_err(|why| WrongArgument(format!("{}: {why}", file.display())))?;
+        .map_err(|why| format!("{}: {why}", file.display()))?;
     let protocol = replay.protocol;
     let usual = match &arguments.served {
         Some(served) => served.usual_port(),
@@ -59,7 +59,7 @@ pub(super) async fn run(
     let about = format!("the recorded {protocol} server");
     let introduction = introduction(&about, &sockets, &[], None)?;
     command_line::print_if_read(introduction)?;
-    let time = arguments.seconds.map(Duration::from_secs);
+    let time = arguments.seconds.map(Duration::from_secs_f64);
     let end = time.and_then(|time| Instant::now().checked_add(time));
     tokio::select! {
         () = until(end) => {}

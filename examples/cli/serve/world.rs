@@ -181,8 +181,8 @@ pub(crate) fn list(columns: Option<usize>) -> String {
 /// The status with the fields of a JSON file: those of an outcome's `answer`, or of the file itself.
 fn with_fields_of(mut status: ServerStatus, file: &Path) -> Result<ServerStatus, String> {
     let text = std::fs::read_to_string(file).map_err(|error| command_line::message(&error))?;
-    let mut fields: Map<String, Value> =
-        serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let mut fields: Map<String, Value> = serde_json::from_str(&text)
+        .map_err(|error| format!("not JSON of `query --json`: {error}"))?;
     if let Some(Value::Object(answer)) = fields.remove("answer") {
         fields = answer;
     }
@@ -221,13 +221,21 @@ fn with_field(status: &ServerStatus, field: &str, value: &str) -> Result<ServerS
         .map_err(|error| format!("{field}={value}: {}", reason(&error)))
 }
 
-/// An error of serde in the words of JSON: types of Rust are numbers.
+/// An error of serde in the words of JSON.
 fn reason(error: &serde_json::Error) -> String {
-    let mut reason = error.to_string();
-    for name in ["f64", "i64", "i32", "u64", "u32", "u16"] {
-        reason = reason.replace(&format!("expected {name}"), "expected a number");
-    }
-    reason
+    let reason = error.to_string();
+    let Some((_, expected)) = reason.rsplit_once("expected ") else {
+        return reason;
+    };
+    let expected = match expected {
+        "u16" | "u32" | "u64" => "a whole number, 0 or more",
+        "i32" | "i64" => "a whole number",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "a sequence" => "a list, as in [\"a\", \"b\"]",
+        other => other,
+    };
+    format!("expected {expected}")
 }
 
 #[cfg(test)]
@@ -384,17 +392,17 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_named_in_the_words_of_json() {
-        for field in [
-            "time_limit",
-            "score_limit",
-            "player_count",
-            "protocol_version",
-            "game_port",
+        for (field, expected) in [
+            ("player_count", "a whole number, 0 or more"),
+            ("game_port", "a whole number, 0 or more"),
+            ("score_limit", "a whole number"),
+            ("time_limit", "a number"),
+            ("password", "true or false"),
+            ("mutators", "a list, as in [\"a\", \"b\"]"),
         ] {
             let error = with_field(&ServerStatus::default(), field, "x");
             let error = error.err().unwrap_or_default();
-            let words = format!("{field}=x: invalid type: string \"x\", expected a number");
-            assert_eq!(error, words);
+            assert_eq!(error, format!("{field}=x: expected {expected}"));
         }
     }
 }
