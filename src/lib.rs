@@ -2,13 +2,19 @@
 //!
 //! ```no_run
 //! # #[cfg(all(feature = "tokio", feature = "games"))] mod example {
-//! use queryport::Client;
+//! use queryport::{Client, ServerStatus};
 //!
 //! #[tokio::main]
 //! async fn main() -> queryport::Result<()> {
 //!     let client = Client::new()?;
-//!     let found = client.query_game("openarena", "example.org").await?;
-//!     let status = found.outcome.answer;
+//!     match client.query_game("openarena", "example.org").await {
+//!         Ok(found) => print(found.outcome.answer),
+//!         Err(error) => eprintln!("{error}"),
+//!     }
+//!     Ok(())
+//! }
+//!
+//! fn print(status: ServerStatus) {
 //!     let name = status.name.as_deref().unwrap_or("(no name)");
 //!     let map = status.map.as_deref().unwrap_or("(no map)");
 //!     println!("{name} plays {map}");
@@ -16,7 +22,6 @@
 //!         println!("{:>6} {}", player.score.unwrap_or_default(), player.name);
 //!     }
 //!     println!("{}", status.completeness);
-//!     Ok(())
 //! }
 //! # }
 //! ```
