@@ -47,6 +47,9 @@ impl What {
             Ok(_) => format!("the game or protocol comes first: {server} {text}"),
             Err(_) => error,
         })?;
+        if command_line::with_port("HOST", server).is_some() {
+            return Err(format!("the server is missing: write HOST:{server}"));
+        }
         let (_, port) = command_line::split(server);
         let port = port.and_then(|port| port.parse().ok());
         let is_game_port =
@@ -329,6 +332,7 @@ mod tests {
             ("quake3 :27960", "\":27960\" is not HOST"),
             ("quake3", "the server is missing after \"quake3\""),
             ("openarena # a remark", "the server is missing"),
+            ("openarena 27960", "the server is missing: write HOST:27960"),
             (
                 "example.org",
                 "\"example.org\" has no protocol or game before it",

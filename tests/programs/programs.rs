@@ -1054,7 +1054,9 @@ fn the_monitor_begins_with_what_it_watches_and_where() {
     let words = "watching 1 server; status on http://ADDRESS/, metrics on http://ADDRESS/metrics\n";
     assert_eq!(line, words.replace("ADDRESS", address));
     let (code, _, err) = output(&["monitor", "--listen", address]);
-    let words = format!("cannot listen on {address}: address already in use\n");
+    let words = format!(
+        "cannot listen on {address}: address already in use: give another address with --listen\n"
+    );
     assert_eq!((code, err), (Some(1), words));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(process::wait(&mut child).code(), Some(0));

@@ -191,9 +191,6 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         (None, None, _) => Asked::Embedded,
         (None, Some(what), Some(server)) => {
             let what = What::of_server(what, server).map_err(|why| unknown(what, server, why))?;
-            if command_line::with_port("HOST", server).is_some() {
-                return Err(format!("the server is missing: write HOST:{server}"));
-            }
             Asked::Server(what, server)
         }
         (None, Some(host), None) if What::parse(host).is_err() => {
@@ -230,7 +227,7 @@ fn unknown(name: &str, server: &str, why: String) -> String {
         .parse::<Protocol>()
         .err()
         .and_then(|unknown| unknown.advice());
-    if advice.is_some() || What::parse(server).is_ok() {
+    if advice.is_some() || [name, server].iter().any(|word| What::parse(word).is_ok()) {
         return why;
     }
     format!("{why}; give the server alone to try the ports of many games")
