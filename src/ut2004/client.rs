@@ -220,7 +220,7 @@ impl Conversation for StatusQuery {
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         // An echo of the request differs from a reply without entries only in the version.
         let request = Request::new(self.command);
-        if self.is_sent && Request::parse(datagram) == Ok(request) {
+        if Request::parse(datagram) == Ok(request) {
             return Verdict::Rejected(UNEXPECTED);
         }
         let awaits_info = self.is_sent && self.command == Command::Info;

@@ -251,6 +251,10 @@ mod tests {
             (&b"p268435968"[..], &b"0"[..])
         );
         assert_eq!(
+            server_pair(b"p268435968\0s7x\0" as &[u8]).unwrap().1,
+            (&b"p268435968"[..], &b"s7x"[..])
+        );
+        assert_eq!(
             server_pair(b"hostname\0s7\0" as &[u8]).unwrap().1,
             (&b"hostname"[..], &b"s7"[..])
         );

@@ -138,6 +138,18 @@ fn two_texts_after_a_title_are_a_pair() {
 }
 
 #[test]
+fn the_last_value_can_be_the_name_of_a_key() {
+    let pairs =
+        b"hostname\0Srv\0gametype\0SMP\0game_id\0MINECRAFT\0map\0version\0\0\x01player_\0\0Ann\0\0";
+    let answer = decode([[&b"\0\x01\x02\x03\x04splitnum\0\x80\0"[..], pairs].concat()]).unwrap();
+    assert!(answer.completeness().is_complete());
+    assert_eq!(
+        (answer.rules().len(), answer.get("map")),
+        (4, Some(&b"version"[..]))
+    );
+}
+
+#[test]
 fn other_servers_have_other_fillers_and_keys() {
     for head in [
         &b"splitnum\0\x80\0"[..],

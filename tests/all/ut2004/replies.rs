@@ -211,6 +211,9 @@ fn an_empty_list_is_asked_for_three_times() {
     assert_eq!(played.seen(), (0, true, &[3, 0, 3, 3][..]));
     let played = Played::new(&[info(0)], &[&nobody, &nobody, &spectator]);
     assert_eq!(played.seen(), (1, true, &[3, 0, 3, 3, 0][..]));
+    // A request that is lost is repeated.
+    let played = Played::new(&[info(0)], &[&nobody, &[], &nobody]);
+    assert_eq!(played.seen(), (0, true, &[3, 0, 3, 3, 3][..]));
     // An empty one shows it, but the count may be that of the next map.
     let played = Played::new(&[info(0)], &[&[whole_rules(), named([])]]);
     assert_eq!(played.seen(), (0, true, &[3, 0, 3][..]));
@@ -255,7 +258,10 @@ fn as_many_as_counted_prove_nothing_if_a_lost_datagram_can_be_spectators() {
     let few = whole_rules();
     let many = rules_with(&[("MaxSpectators", "32")]);
     let unknown = rules_with(&[]);
+    // Twelve can be listed: those two, and a datagram of ten.
+    let nine = rules_with(&[("MaxSpectators", "9")]);
     for (rules, spectators, last) in [
+        (nine, players(3..=16), players(1..=2)),
         (few, coloured(3..=10), coloured(1..=2)),
         (many, players(3..=16), players(1..=2)),
         (unknown, players(3..=16), players(1..=2)),
@@ -270,6 +276,9 @@ fn as_many_as_counted_prove_nothing_if_a_lost_datagram_can_be_spectators() {
             (2, true, &[3, 0, 3, 3][..])
         );
     }
+    let eight = rules_with(&[("MaxSpectators", "8")]);
+    let played = Played::new(&[info(2)], &[&[eight, players(1..=2)]]);
+    assert_eq!(played.seen(), (2, true, &[3, 0][..]));
 }
 
 #[test]
@@ -719,6 +728,15 @@ fn only_rows_with_number_0_are_told_apart_by_their_names() {
             is_whole,
             "{one:?}, {other:?}"
         );
+        // In one datagram, they are two rows of one reply.
+        let datagrams = [
+            info(count),
+            whole_rules(),
+            named([one, other].into_iter().chain(first())),
+            named(last()),
+        ];
+        let answer = Answer::from_datagrams(datagrams, &Limits::default()).unwrap();
+        assert_eq!(answer.completeness(), WHOLE, "{one:?}, {other:?}");
     }
 }
 
@@ -741,9 +759,12 @@ fn a_datagram_that_alone_exceeds_the_limits_is_missing_from_its_list() {
     for datagram in &lists {
         query.receive(SERVER, datagram);
     }
+    query.receive(SERVER, &info(2));
     query.send();
     query.receive(SERVER, &info(2));
-    let missing = query.finish().unwrap().answer.completeness();
+    let outcome = query.finish().unwrap();
+    assert_eq!(outcome.stats.rejected, 1, "the info before its request");
+    let missing = outcome.answer.completeness();
     assert!(
         missing.lacks(Part::Rules) && missing.lacks(Part::Players),
         "{missing}"
