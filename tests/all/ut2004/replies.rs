@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::session::Machine;
-use queryport::ut2004::{Answer, Command, FString, PlayerRecord, Request, StatusQuery};
+use queryport::ut2004::{
+    Answer, Body, Command, FString, PlayerRecord, Request, Response, StatusQuery,
+};
 use queryport::{
     Completeness, Dialect, Limits, Outcome, Part, QueryError, QueryOptions, Timing, ToStatus,
 };
@@ -211,6 +213,16 @@ fn an_empty_list_is_asked_for_three_times() {
     assert_eq!(played.seen(), (0, true, &[3, 0, 3, 3][..]));
     let played = Played::new(&[info(0)], &[&nobody, &nobody, &spectator]);
     assert_eq!(played.seen(), (1, true, &[3, 0, 3, 3, 0][..]));
+    // So is any list if the info counts nothing.
+    let packet = info(0);
+    let mut response = Response::parse(&packet, &Limits::default()).unwrap();
+    if let Body::Info(info) = &mut response.body {
+        info.current_players = -1;
+    }
+    let mut negative = Vec::new();
+    response.encode(&mut negative).unwrap();
+    let played = Played::new(&[negative.into()], &[&spectator]);
+    assert_eq!(played.seen(), (1, true, &[3, 0, 3, 3][..]));
     // A request that is lost is repeated.
     let played = Played::new(&[info(0)], &[&nobody, &[], &nobody]);
     assert_eq!(played.seen(), (0, true, &[3, 0, 3, 3, 3][..]));
