@@ -148,7 +148,7 @@ pub(crate) struct Arguments {
     /// reaches the page can then send queries anywhere.
     #[arg(long, conflicts_with = "once")]
     probe: bool,
-    /// Print a line when a server goes up or down, and when a player joins or leaves.
+    /// Print a line when the state of a server changes, and when a player joins or leaves.
     #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "text", conflicts_with = "once")]
     events: Option<events::Form>,
     /// The timeout of a query in seconds, retries included.

@@ -191,7 +191,7 @@ pub(crate) fn page(watched: &Watched, view: &View) -> String {
     let mut html = view.head(&title);
     html.push_str("<h1>Game servers</h1>\n");
     if let Some(Err(why)) = &watched.list {
-        html.push_str("<p class=\"down\">The list stays as it was: ");
+        html.push_str("<p class=\"down\">The list could not be read again: ");
         push_escaped(why, MAX_MESSAGE, &mut html);
         html.push_str("</p>\n");
     }
@@ -425,12 +425,12 @@ pub(super) fn state(server: &Server, now: Instant, element: &str, html: &mut Str
             details.push(outcome.answer.completeness.to_string());
         }
         let rtt = outcome.rtt.filter(|_| server.failure.is_none());
-        details.extend(rtt.map(|rtt| format!("{} ms", rtt.as_millis())));
+        details.extend(rtt.map(|rtt| format!("{}\u{a0}ms", rtt.as_millis())));
         details.push(format!("answered {} ago", age(answered)));
     }
     if !details.is_empty() {
         html.push_str("<small>");
-        push_escaped(&details.join(" · "), MAX_MESSAGE, html);
+        push_escaped(&details.join("\u{a0}· "), MAX_MESSAGE, html);
         html.push_str("</small>");
     }
     let _ = write!(html, "</{element}>");

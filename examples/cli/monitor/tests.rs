@@ -805,7 +805,7 @@ fn a_file_of_servers_is_read_again_when_it_changes() {
             let why = ":1: ";
             let page = shown(&shared.borrow(), watch::now());
             assert!(
-                page.contains("The list stays as it was: ") && page.contains(why),
+                page.contains("The list could not be read again: ") && page.contains(why),
                 "{page}"
             );
             let metrics = super::metrics::page(&shared.borrow()).unwrap();

@@ -177,9 +177,11 @@ fn draw_progress(frame: &mut Frame<'_>, browser: &Browser, now: Instant, area: R
             0 => String::new(),
             lines => format!("; {} of the list rejected", counted(lines, "line")),
         };
-        let text = format!(
-            "{answered} of {done} answered in {time}{rate}, {silent} did not{rejected}{refreshing}"
-        );
+        let counts = match done {
+            0 => "no server queried".to_owned(),
+            _ => format!("{answered} of {done} answered in {time}{rate}, {silent} did not"),
+        };
+        let text = format!("{counts}{rejected}{refreshing}");
         let line = Line::styled(fit(&text, area.width.into()).into_owned(), DIM);
         frame.render_widget(Paragraph::new(line), area);
         return;
