@@ -568,6 +568,27 @@ mod rate_tests {
     }
 
     #[test]
+    fn the_rate_has_a_minimum_and_a_maximum() {
+        assert_eq!(reviewed(|control, _| control.rate = MAX_RATE), MAX_RATE);
+        let dropped = reviewed(|control, _| {
+            control.rate = MIN_RATE;
+            control.has_drops = true;
+        });
+        assert_eq!(dropped, MIN_RATE);
+    }
+
+    #[test]
+    fn the_shortest_of_16_round_trips_is_compared() {
+        let mut rtts = RttWindow::default();
+        for millis in 1..16 {
+            rtts.record(Duration::from_millis(millis));
+            assert_eq!(rtts.shortest, None);
+        }
+        rtts.record(MS_50);
+        assert_eq!(rtts.shortest, Some(Duration::from_millis(1)));
+    }
+
+    #[test]
     fn longer_round_trips_halve_what_arrives() {
         let rate = reviewed(|control, rtts| {
             control.received = 6e5;

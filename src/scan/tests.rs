@@ -175,8 +175,9 @@ fn a_request_reserves_room_until_its_answer_or_for_a_while() {
     let start = Instant::now();
     assert_eq!(drain(&mut scanner, start).len(), 18);
     let due = scanner.poll_timeout().unwrap();
-    assert!(due > start && due < start + Duration::from_millis(11));
+    assert_eq!(due, start + Duration::from_millis(10), "replies may wait");
     scanner.handle_datagram(start, at(0), b"d0");
+    assert!(scanner.poll_answer().unwrap().result.is_ok());
     assert_eq!(
         drain(&mut scanner, start),
         [at(18)],
@@ -190,9 +191,13 @@ fn a_request_reserves_room_until_its_answer_or_for_a_while() {
     );
     scanner.handle_datagram(start, at(2), b"p");
     assert_eq!(drain(&mut scanner, start), [], "part of a reply does not");
+    // 17.25 slots of 800 bytes, at 20 MB a second.
+    scanner.handle_datagram(start, at(17), b"p");
+    let hold = Duration::from_micros(690);
+    assert_eq!(scanner.poll_timeout(), Some(start + hold), "a later reply");
     scanner.handle_timeout(due);
     assert_eq!(drain(&mut scanner, due).len(), 18, "silence does, soon");
-    assert_eq!(scanner.under_way(), 38);
+    assert_eq!(scanner.under_way(), 37);
 }
 
 #[test]
@@ -302,6 +307,11 @@ fn late_foreign_and_rejected_datagrams_are_counted() {
         (stats.rejected, stats.late, stats.foreign, stats.datagrams),
         (1, 2, 2, 6)
     );
+    // Requests have one byte, replies two and once one; the headers of UDP and IPv4 have 28.
+    assert_eq!(
+        (stats.bytes_sent, stats.bytes_received),
+        (2 * 29, 5 * 30 + 29)
+    );
 }
 
 #[test]
@@ -399,6 +409,23 @@ fn prefixes_make_hosts_and_loopback_is_not_limited() {
         "[::1]:2",
     ];
     assert_eq!(sent(one, &loopback), loopback);
+}
+
+/// A scan that polls instead of sleeping must not do so while the rate delays it.
+#[cfg(feature = "tokio")]
+#[test]
+fn a_scan_waits_for_space_unless_the_rate_delays_it() {
+    let now = Instant::now();
+    let mut scanner = scanner_with(targets(100), options().with_rate(Some(1)));
+    drain(&mut scanner, now);
+    assert!(scanner.waits_for_space());
+    for number in 0..100 {
+        scanner.handle_datagram(now, at(number), b"d0");
+        scanner.poll_answer();
+        drain(&mut scanner, now);
+    }
+    assert_eq!(scanner.stats().started, 64);
+    assert!(!scanner.waits_for_space());
 }
 
 #[test]

@@ -237,3 +237,32 @@ impl fmt::Debug for Scan<'_> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::client::Client;
+    use crate::protocol::Protocol;
+
+    /// The receive buffer is not enlarged: Linux's default holds replies to 18 requests.
+    #[test]
+    fn replies_fit_the_default_receive_buffer() {
+        let targets =
+            (1..=100).map(|host| (Protocol::Quake3, SocketAddr::from(([192, 0, 2, host], 1))));
+        let client = Client::new().unwrap().blocking();
+        let mut scan = client.scan(targets, ScanOptions::default());
+        let (now, mut cx) = (Std::now(), Context::from_waker(Waker::noop()));
+        let mut sent = Vec::new();
+        scan.queries.send(
+            100,
+            || now,
+            &mut cx,
+            |requests| {
+                sent.extend(requests.iter().map(|(to, _)| *to));
+                Ok(requests.len())
+            },
+        );
+        let expected = if cfg!(target_os = "linux") { 18 } else { 16 };
+        assert_eq!(sent.len(), expected);
+    }
+}
