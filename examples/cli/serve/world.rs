@@ -232,7 +232,7 @@ fn reason(error: &serde_json::Error) -> String {
         "i32" | "i64" => "a whole number",
         "f64" => "a number",
         "a boolean" => "true or false",
-        "a sequence" => "a list, as in [\"a\", \"b\"]",
+        "a sequence" => "a list in brackets",
         other => other,
     };
     format!("expected {expected}")
@@ -398,7 +398,7 @@ mod tests {
             ("score_limit", "a whole number"),
             ("time_limit", "a number"),
             ("password", "true or false"),
-            ("mutators", "a list, as in [\"a\", \"b\"]"),
+            ("mutators", "a list in brackets"),
         ] {
             let error = with_field(&ServerStatus::default(), field, "x");
             let error = error.err().unwrap_or_default();
