@@ -469,6 +469,7 @@ impl ConstantReply {
 mod tests {
     use super::*;
     use crate::gamespy1::wire::Fields;
+    use crate::meaning::untested;
 
     fn engine(raw: &[u8], has_named_sides: bool) -> &'static str {
         let known: Known<'_> = Fields::new(raw).pairs().collect();
@@ -480,18 +481,37 @@ mod tests {
         let replies = [
             (&br"\gamename\ut\minnetver\432"[..], "Unreal engine"),
             (br"\gamename\some\minnetver\432", "Unreal engine"),
+            (br"\gamename\some\mingamever\432", "Unreal engine"),
+            (br"\gamename\unreal", "Unreal engine"),
+            (br"\gamename\armygame", "Unreal engine"),
+            (br"\gamename\deusex", "Unreal engine"),
+            (br"\gamename\dnf", "Unreal engine"),
+            (br"\gamename\kiss", "Unreal engine"),
+            (br"\gamename\mobileforces", "Unreal engine"),
+            (br"\gamename\nerfarena", "Unreal engine"),
+            (br"\gamename\postal2", "Unreal engine"),
+            (br"\gamename\ravenshield", "Unreal engine"),
+            (br"\gamename\redorchestra", "Unreal engine"),
+            (br"\gamename\rune", "Unreal engine"),
+            (br"\gamename\tacticalops", "Unreal engine"),
+            (br"\gamename\undying", "Unreal engine"),
+            (br"\gamename\wot", "Unreal engine"),
             (br"\gamename\bfield1942", "Battlefield 1942"),
             (br"\gamename\bfield1942d", "Battlefield 1942"),
             (br"\gamename\mohaa", "Medal of Honor"),
             (br"\pure\0\realism\1", "Medal of Honor"),
+            (br"\rankedserver\0", "Medal of Honor"),
             (br"\hostname\x\gamevariant\SWAT 4", "SWAT 4"),
             (br"\hostname\x\gamevariant\SEF 2", "SWAT 4"),
             (br"\hostname\x\gamevariant\Elite\numrounds\5", "SWAT 4"),
             (br"\gamevariant\CTF\teamone\Phoenix", "Tribes: Vengeance"),
+            (br"\gamename\tribesv", "Tribes: Vengeance"),
+            (br"\gamename\swat4", "SWAT 4"),
             (br"\gamename\serioussamse", "Serious Sam"),
             (br"\gamename\nolf", "No One Lives Forever"),
             (br"\gamename\nolf2", "No One Lives Forever 2"),
             (br"\gamename\ut2", "UT2003 and UT2004"),
+            (br"\gamename\ut2004", "UT2003 and UT2004"),
             (br"\gamename\vietcong", "Vietcong"),
             (br"\gamename\bcommander", "Star Trek: Bridge Commander"),
             (br"\gamename\descent3", "Descent 3"),
@@ -499,6 +519,9 @@ mod tests {
             (br"\gamename\ccrenegade", "Command & Conquer: Renegade"),
             (br"\gamevariant\CTF", "unknown"),
             (br"\gamename\opflash", "unknown"),
+            (br"\pure\0", "unknown"),
+            (br"\realism\1", "unknown"),
+            (br"\numrounds\5", "unknown"),
             (b"", "unknown"),
             // The name of a game takes precedence over a key.
             (br"\gamename\ut\rankedserver\0\teamone\x", "Unreal engine"),
@@ -506,10 +529,10 @@ mod tests {
         for (raw, name) in replies {
             assert_eq!(engine(raw, false), name, "{}", raw.escape_ascii());
         }
-        for known in ENGINES {
-            let name = known.row.name;
-            let is_tested = replies.iter().any(|(_, tested)| *tested == name);
-            assert!(is_tested, "there is no reply of {name} above");
+        let replies = replies.map(|(raw, name)| (name, Fields::new(raw).pairs().collect()));
+        for Engine { row, own_keys, .. } in ENGINES {
+            assert_eq!(untested(row.name, row.signatures, &replies), [""; 0]);
+            assert_eq!(untested(row.name, own_keys, &replies), [""; 0]);
         }
         assert_eq!(engine(b"", true), "Battlefield 1942");
     }

@@ -316,3 +316,48 @@ fn begins_with(value: &[u8], text: &str) -> bool {
     let mut pairs = begin.iter().zip(text.as_bytes()).rev();
     pairs.all(|(byte, other)| byte.eq_ignore_ascii_case(other))
 }
+
+/// The parts of an engine's signatures that none of these replies tests. Each reply has the name of
+/// its engine.
+///
+/// A signature is tested by a reply that fits no other one of the engine; a mark next to others, by
+/// a reply of another engine that lacks only this mark; a range, by replies with its ends.
+#[cfg(test)]
+pub(crate) fn untested(
+    name: &str,
+    signatures: &[Signature],
+    replies: &[(&str, Known<'_>)],
+) -> Vec<String> {
+    let of_engine = |(engine, _): &&(&str, Known<'_>)| *engine == name;
+    let (own, others): (Vec<_>, Vec<_>) = replies.iter().partition(of_engine);
+    let mut untested = Vec::new();
+    for signature in signatures {
+        let fits_alone = |known: &Known<'_>| {
+            let fitting = signatures.iter().filter(|other| other.fits(known));
+            signature.fits(known) && fitting.count() == 1
+        };
+        if !own.iter().any(|(_, known)| fits_alone(known)) {
+            untested.push(format!("{name}: {signature:?}"));
+        }
+        for mark in signature.marks {
+            let lacks_only_this = |known: &Known<'_>| {
+                let lacking = signature.marks.iter().filter(|mark| !mark.fits(known));
+                !mark.fits(known) && lacking.count() == 1
+            };
+            let is_alone = signature.marks.len() == 1;
+            if !is_alone && !others.iter().any(|(_, known)| lacks_only_this(known)) {
+                untested.push(format!("{name}: {mark:?} of {signature:?}"));
+            }
+            if let Mark::Number(key, first, last) = mark {
+                let numbers = own
+                    .iter()
+                    .map(|(_, known)| known.get(*key).and_then(leading));
+                let numbers: Vec<Option<u32>> = numbers.collect();
+                if !numbers.contains(&Some(*first)) || !numbers.contains(&Some(*last)) {
+                    untested.push(format!("{name}: an end of {mark:?}"));
+                }
+            }
+        }
+    }
+    untested
+}

@@ -1517,6 +1517,7 @@ pub(crate) const QFUSION: Engine = Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meaning::untested;
     use crate::quake3::Answer;
     use crate::quake3::wire::InfoString;
     use crate::{Limits, Text, ToStatus};
@@ -1917,6 +1918,71 @@ mod tests {
         ),
     ];
 
+    /// Replies that differ from others in one mark, see [`untested`].
+    const MARKS: &[(&str, &str)] = &[
+        ("Urban Terror on another engine", r"\gamename\q3ut4"),
+        ("Urban Terror on another engine", r"\game\q3urt43"),
+        ("Modern Warfare 3", r"\gamename\IW5"),
+        ("qfusion", r"\fs_game\basewf"),
+        ("qfusion", r"\sv_mm_enable\0"),
+        ("Daemon", r"\gamename\unv"),
+        ("Daemon", r"\daemonver\0.56.2"),
+        ("Jedi Outcast 1.02", r"\version\JK2MP: v1.03mv linux-amd64"),
+        ("Jedi Outcast 1.02", r"\JK2MV\UNKNOWN\protocol\15"),
+        ("Jedi Outcast 1.02", r"\truejedi\0\protocol\15"),
+        ("Jedi Outcast 1.04", r"\version\JK2MP: v1.04 linux-i386"),
+        ("Jedi Outcast 1.04", r"\JK2MV\UNKNOWN\protocol\16"),
+        ("Jedi Outcast 1.04", r"\g_jediVmerc\0\protocol\16"),
+        ("Jedi Academy", r"\g_jediVmerc\0\protocol\26"),
+        ("Elite Force", r"\version\ST:V HM v1.20 linux-i386"),
+        ("Elite Force", r"\com_gamename\EliteForce"),
+        ("Call of Duty", r"\hw\1\protocol\1"),
+        ("Call of Duty", r"\hw\1\protocol\5"),
+        ("Call of Duty", r"\gamename\Call of Duty"),
+        ("Call of Duty", r"\build\1100\shortversion\1.5"),
+        ("United Offensive", r"\hw\1\protocol\21"),
+        ("Call of Duty 2", r"\hw\1\protocol\115"),
+        ("Call of Duty 2", r"\hw\1\protocol\120"),
+        (
+            "Call of Duty of an unknown number",
+            r"\hw\1\shortversion\x21\protocol\6",
+        ),
+        (
+            "Medal of Honor",
+            r"\g_gametypestring\Objective\shortversion\1.12",
+        ),
+        ("Soldier of Fortune II", r"\gamename\sof2mp"),
+        ("Soldier of Fortune II", r"\protocol\2001"),
+        ("Tremulous 1.2", r"\gamename\base\protocol\69"),
+        ("Tremulous 1.2", r"\gamename\base\protocol\70"),
+        ("iortcw", r"\version\iortcw 1.51d-MP linux-x86_64"),
+        ("iortcw", r"\com_gamename\wolfmp"),
+        ("Enemy Territory", r"\gamename\etmain"),
+        ("Smokin' Guns", r"\version\Smokin' Guns 1.1"),
+        ("Smokin' Guns", r"\com_gamename\smokinguns"),
+        ("World of Padman", r"\com_gamename\WorldofPadman"),
+        ("Spearmint", r"\version\Spearmint 1.0.3"),
+        ("Spearmint", r"\com_gamename\Spearmint"),
+        ("ioquake3", r"\version\ioq3 1.36"),
+        ("ioquake3", r"\gamename\Quake3Arena"),
+        ("ioquake3", r"\gamename\baseq3"),
+        ("ioquake3", r"\gamename\missionpack"),
+        ("ioquake3", r"\gamename\baseoa"),
+        ("ioquake3", r"\gamename\cpma\g_humanplayers\0"),
+        ("Quake III Arena or Quake3e", r"\hostname\x\protocol\66"),
+        ("unknown", r"\protocol\3"),
+        ("unknown", r"\protocol\15"),
+        ("unknown", r"\protocol\16"),
+        ("unknown", r"\protocol\115"),
+        ("unknown", r"\protocol\70"),
+        ("unknown", r"\gamename\base\protocol\71"),
+        ("unknown", r"\g_humanplayers\0"),
+        ("unknown", r"\protocol\68"),
+        ("unknown", r"\hostname\x\gamename\cpma\protocol\68"),
+        ("unknown", r"\hostname\x\version\1.0\protocol\68"),
+        ("unknown", r"\hostname\x\protocol\69"),
+    ];
+
     /// Keys of Quake 2's and QuakeWorld's servers, from their own format strings.
     const SIBLING_REPLIES: &[(Family, &str, &str)] = &[
         (
@@ -1984,6 +2050,24 @@ mod tests {
             let name = engine.row.name;
             let is_tested = REPLIES.iter().any(|(tested, ..)| *tested == name);
             assert!(is_tested, "REPLIES has no reply of {name}");
+        }
+    }
+
+    #[test]
+    fn every_mark_of_an_engine_decides() {
+        let replies = REPLIES.iter().map(|(name, info, _)| (*name, *info));
+        let replies: Vec<(&str, Known<'_>)> = replies
+            .chain(MARKS.iter().copied())
+            .map(|(name, info)| {
+                assert_eq!(name_of(info), name, "{info}");
+                (name, InfoString::new(info.as_bytes()).iter().collect())
+            })
+            .collect();
+        for Row {
+            name, signatures, ..
+        } in ALL.iter().map(|engine| engine.row)
+        {
+            assert_eq!(untested(name, signatures, &replies), [""; 0]);
         }
     }
 
