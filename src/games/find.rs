@@ -283,7 +283,7 @@ impl Game {
             }
         }
         let port = Some(status.game_port?);
-        only(Self::on_engine(protocol, engine).filter(|game| game.game_port == port))
+        only(Self::of_protocol(protocol).filter(|game| game.game_port == port))
     }
 
     /// The game that a server runs, as [`Self::of`] recognises it, if it is not this one.
@@ -586,7 +586,9 @@ mod tests {
             let words = ": did you mean the protocol quake3";
             assert!(message(text).contains(words), "{}", message(text));
         }
-        assert!(!message("quake4").contains("the protocol"));
+        for text in ["quake4", "qaek3"] {
+            assert!(!message(text).contains("the protocol"), "{text}");
+        }
         assert_eq!(
             message("qqqqq"),
             "unknown game \"qqqqq\", and none has a similar name"

@@ -585,8 +585,8 @@ mod tests {
             (Colours::CallOfDuty2, "^^11a^^1b^1^c", "a^b^c"),
             (
                 Colours::ModernWarfare2,
-                "a^\u{1}\u{20}\u{20}\u{4}iconb^\u{1}^",
-                "ab^\u{1}^",
+                "a^\u{1}\u{20}\u{20}\u{4}iconb^\u{2}\u{20}\u{20}\u{1}ic^\u{1}^",
+                "abc^\u{1}^",
             ),
             (
                 Colours::Swat4,
@@ -680,6 +680,12 @@ mod tests {
         let unreal = |raw, charset| strip_bytes(raw, charset, Colours::UnrealEscape);
         let text = b"Test \x1b\xff\x01\x0aRed\x1b\x01";
         assert_eq!(unreal(text, Charset::Latin1), "Test Red");
+        let after_code = segments(
+            b"\x1b\xff\x01\x0aRed",
+            Charset::Latin1,
+            Colours::UnrealEscape,
+        );
+        assert_eq!(after_code.len(), 1, "no empty part before a code");
         let text = b"A\x1b\xc3\xa9\x10B";
         assert_eq!(unreal(text, Charset::Utf8OrWindows1252), "AB");
         assert_eq!(unreal("é".as_bytes(), Charset::Utf8OrWindows1252), "é");

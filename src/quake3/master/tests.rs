@@ -175,6 +175,7 @@ fn descriptions_must_say_what_is_needed() {
         "\\gamename\\Test\\protocol\\5\\sv_maxclients\\8",
         "\\gamename\\Test\\protocol\\5\\clients\\0",
         "\\gamename\\Test\\protocol\\5\\clients\\0\\sv_maxclients\\0",
+        "\\gamename\\Test\\protocol\\5\\clients\\0\\sv_maxclients\\some",
         "\\gamename\\Test\\clients\\0\\sv_maxclients\\8",
         "\\gamename\\Test\\protocol\\4TheFun\\clients\\0\\sv_maxclients\\8",
         "\\gamename\\Two Words\\protocol\\5\\clients\\0\\sv_maxclients\\8",

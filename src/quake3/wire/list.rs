@@ -238,7 +238,7 @@ impl<'a> ListPart<'a> {
             _ => (after_word, None),
         };
         // Some masters put a line feed and a NUL before the first separator.
-        let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
+        let is_separator = |byte: &u8| matches!(byte, b'\\' | b'/');
         let start = body.iter().position(is_separator).unwrap_or(body.len());
         let from_first = body.get(start..).unwrap_or_default();
         let read_address = address(extended, from_first);
@@ -690,6 +690,7 @@ mod tests {
         body.extend_from_slice(b"\x01\x6d\x38\\EOT\0\0\0");
         assert_eq!(servers(&body), ["1.2.3.4:27960", "[2001:db8::1]:27960"]);
         assert!(part(&body).extended);
+        assert!(part(b"getserversExtResponse\\\x01\x02\x03\x04\x6d\x38/").intact);
         // In a plain reply a slash is not a separator.
         assert!(servers(b"getserversResponse/0123456789abcdefgh").is_empty());
     }

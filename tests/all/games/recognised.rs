@@ -369,6 +369,8 @@ fn a_status_tells_the_game() {
             r"\gamename\Boomstick\com_gamename\Reaction\com_protocol\71\sv_hostname\x",
             Some("reaction"),
         ),
+        // Some game modules pad their names with spaces.
+        (r"\gamename\Boomstick \sv_hostname\x", Some("reaction")),
         (
             r"\*version\FTE v1.06\hostname\x\protocol\3wnd\mapname\dm6",
             Some("fteqw"),
