@@ -607,6 +607,7 @@ mod tests {
             &[0xFF; 1500],
             &[0; 100],
             b"\\",
+            br"\\value",
             &[0x80, 0, 0, 0],
         ] {
             search.handle_datagram(now, from, nonsense);

@@ -200,3 +200,76 @@ impl Form {
 fn is_word(value: &[u8], word: &str) -> bool {
     value.eq_ignore_ascii_case(word.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meaning::{entries, key};
+    use crate::model::{Charset, Colours};
+
+    static ROW: Row = Row {
+        name: "",
+        signatures: &[],
+        style: Style::new(Charset::Latin1, Colours::None),
+        own: entries(&[
+            key("numplayers", Field::Players),
+            key("clients", Field::PlayersWithoutBots),
+            key("bots", Field::BotCount),
+            key("humans", Field::Humans),
+            key("hostname", Field::Name),
+            key("mapname", Field::Map),
+            key("gamename", Field::Game),
+            key("modname", Field::ModName),
+            key("gametype", Field::GameType),
+            key("version", Field::Version),
+        ]),
+        usual: entries(&[]),
+        base: &[],
+    };
+
+    /// The pairs of a text such as `key value, key value`.
+    fn known(pairs: &'static str) -> Known<'static> {
+        let pairs = pairs.split(", ").filter_map(|pair| pair.split_once(' '));
+        pairs
+            .map(|(key, value)| (key.as_bytes(), value.as_bytes()))
+            .collect()
+    }
+
+    #[test]
+    fn bots_are_counted_by_the_server_or_are_all_but_the_people() {
+        for (pairs, players, bots) in [
+            ("numplayers 5, bots 2", Some(5), Some(2)),
+            ("numplayers 5, humans 5", Some(5), Some(0)),
+            ("numplayers 5, humans 6", Some(5), None),
+            ("clients 3, bots 2", Some(5), Some(2)),
+            ("clients 3", Some(3), None),
+            ("clients 4294967295, bots 1", None, Some(1)),
+            ("humans 2", None, None),
+        ] {
+            let (known, bytes) = (known(pairs), Bytes::new());
+            let reader = Reader::new(&ROW, &known, &bytes);
+            let counted = reader.player_count();
+            assert_eq!(
+                (counted, reader.bot_count(counted)),
+                (players, bots),
+                "{pairs}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_that_programs_compare_have_no_spaces_at_their_ends() {
+        let pairs =
+            "hostname  x , mapname  x , gamename  x , modname  x , gametype  x , version  x ";
+        let (known, bytes) = (known(pairs), Bytes::new());
+        let mut status = ServerStatus::default();
+        Reader::new(&ROW, &known, &bytes).fill(&mut status);
+        let raw = |text: Option<Text>| text.unwrap().raw().to_vec();
+        for trimmed in [status.map, status.game, status.mod_name, status.version] {
+            assert_eq!(raw(trimmed), b"x");
+        }
+        for whole in [status.name, status.game_type] {
+            assert_eq!(raw(whole), b" x ");
+        }
+    }
+}

@@ -527,6 +527,8 @@ mod tests {
             TextRef::new("^1a\u{202e}exe\u{2069}\u{2028}Жé".as_bytes(), Q3).plain(),
             "aexeЖé"
         );
+        let wide = Style::new(Charset::Utf16Le, Colours::None);
+        assert_eq!(TextRef::new(b"\x05\x0a", wide).plain(), "\u{a05}");
         assert_eq!(TextRef::new(b"^1", Q3).plain(), "");
         assert_eq!(TextRef::new(b"", Q3).plain(), "");
     }

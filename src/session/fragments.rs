@@ -303,6 +303,23 @@ mod tests {
     }
 
     #[test]
+    fn two_end_marks_contradict_and_the_later_one_is_kept() {
+        for [first, second] in [[2, 3], [3, 2]] {
+            let mut fragments = Fragments::new(&Limits::default());
+            fragments.insert(first, body("a"), true).unwrap();
+            fragments.insert(second, body("b"), true).unwrap();
+            assert_eq!(
+                (fragments.end_number(), fragments.is_mixed()),
+                (Some(3), true)
+            );
+        }
+        let mut fragments = Fragments::new(&Limits::default());
+        fragments.insert(1, body(""), true).unwrap();
+        fragments.insert(1, body("a"), true).unwrap();
+        assert!(fragments.is_mixed());
+    }
+
+    #[test]
     fn an_end_mark_alone_may_repeat_a_number() {
         let all = [(1, "a", false), (2, "b", false), (2, "", true)];
         for order in [
@@ -366,5 +383,13 @@ mod tests {
             "a refused fragment is not stored"
         );
         assert_eq!(fragments.len(), 1);
+        let mut with_mark = fragments.clone();
+        with_mark.insert(2, body(""), true).unwrap();
+        with_mark
+            .insert(2, Bytes::from(vec![0; 49]), false)
+            .unwrap();
+        assert!(with_mark.is_mixed(), "nor is the text of an end mark");
+        let just_fits = Bytes::from(vec![0; 48]);
+        assert!(fragments.insert(2, just_fits, true).is_ok() && fragments.is_complete(1));
     }
 }

@@ -243,6 +243,18 @@ mod tests {
             format!("{second:?}"),
             r#"Row(2, "\player\a\frags\1\frags\3")"#
         );
+        let asked = Asked {
+            players: true,
+            teams: true,
+            ..Asked::default()
+        };
+        let fields = Fields::new(br"\teamname_0\A\player_0\a\frags_0\1");
+        let Rows { players, teams } = RowFields::of(fields).grouped(&asked);
+        assert_eq!(
+            (players.len(), teams.len()),
+            (1, 1),
+            "a name of a team marks its row"
+        );
     }
 
     #[test]

@@ -460,7 +460,7 @@ mod tests {
     fn sections_stay_in_one_datagram_and_pairs_are_never_cut() {
         let parts = [
             whole(&[("a", "1")]),
-            whole(&[("b", "12345"), ("c", "")]),
+            whole(&[("b", "1234567"), ("c", "")]),
             whole(&[("d", "1"), ("e", "2"), ("f", "3")]),
         ];
         let datagrams = finish(&parts, 10, 7);
@@ -468,7 +468,7 @@ mod tests {
             datagrams,
             [
                 &br"\a\1\queryid\7.1"[..],
-                br"\b\12345\queryid\7.2",
+                br"\b\1234567\queryid\7.2",
                 br"\c\\d\1\queryid\7.3",
                 br"\e\2\f\3\queryid\7.4\final\",
             ]

@@ -539,5 +539,7 @@ mod tests {
         ] {
             assert_eq!(RowKey::parse(key), None, "{}", String::from_utf8_lossy(key));
         }
+        let beyond_64_bits = format!("player_1{:064}", 0);
+        assert_eq!(RowKey::parse(beyond_64_bits.as_bytes()), None);
     }
 }

@@ -940,6 +940,8 @@ mod tests {
         let cut = part(None, false);
         assert_split(br"\statusresponse\0\player_0\Ann", br"\player_0\Ann", cut);
         assert_split(br"\statusresponse\13\a\b\queryid\1", br"\a\b", cut);
+        assert_split(br"\statusresponse\1\a\b\queryid\1.1", br"\a\b", cut);
+        assert_split(br"\statusresponse\1\a\b\queryid\AMv1\final\", br"\a\b", cut);
         assert!(split(br"\a\b\queryid\7.0").1.is_zero_based());
     }
 

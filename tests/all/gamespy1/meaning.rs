@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::gamespy1::{Answer, Command, Request, StatusQuery, region, respond};
+use queryport::model::Charset;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, Part, Player, QueryOptions, Rules, ServerStatus, Service, Team, ToStatus};
 
@@ -461,4 +462,31 @@ fn a_server_that_counts_players_and_lists_none_sent_no_list() {
         assert_eq!(players.is_known(), is_known, "{}", reply.escape_ascii());
         assert!(answer.completeness().is_complete());
     }
+}
+
+#[test]
+fn texts_are_read_in_the_character_set_of_the_options() {
+    let options = QueryOptions::default().with_charset(Charset::Utf8OrWindows1251);
+    let mut query = StatusQuery::new(0, &options);
+    query.request(&mut Vec::new());
+    let reply = b"\\hostname\\\xd1\xe5\xf0\\player_0\\\xdf\\final\\\\queryid\\1.1";
+    let Verdict::Done(answer) = query.receive(reply) else {
+        panic!("a whole reply")
+    };
+    let status = answer.to_status();
+    assert_eq!(status.name.unwrap(), "Сер");
+    assert_eq!(status.players[0].name, "Я");
+}
+
+#[test]
+fn a_row_of_neither_players_nor_teams_is_among_the_rules() {
+    let reply = br"\frags_5\1\teamname_0\Red\player_0\Ann\final\\queryid\1.1";
+    let status = read(&[reply]);
+    let keys: Vec<_> = status
+        .rules
+        .iter()
+        .map(|(key, _)| key.to_string())
+        .collect();
+    assert_eq!(keys, ["frags_5"]);
+    assert_eq!((status.players.len(), status.teams.len()), (1, 1));
 }

@@ -71,7 +71,15 @@ fn ask(commands: &[Command<'_>], service: Service) -> Result<Answer, QueryError>
 }
 
 fn is_silent(commands: &[Command<'_>], service: Service) -> bool {
-    matches!(ask(commands, service), Err(QueryError::Timeout { .. }))
+    #[allow(clippy::disallowed_methods)]
+    let now = Instant::now();
+    let mut responder = Responder::new(service.clone(), status(1), Secret::new([7; 16]), now);
+    let mut request = Vec::new();
+    Request::new(commands).encode(&mut request).unwrap();
+    responder.handle_datagram(now, at(CLIENT), &request);
+    let transmit = responder.poll_transmit(now, &mut Vec::new());
+    assert!(!responder.announces_to(at(CLIENT)));
+    transmit.is_none() && matches!(ask(commands, service), Err(QueryError::Timeout { .. }))
 }
 
 #[test]
@@ -499,9 +507,12 @@ fn a_status_has_the_sections_of_ut99() {
     (ann.score, ann.ping, ann.team, ann.bot) = (Some(-3), Some(40), Some(1), Some(true));
     ann.extra.push("mesh", "Male");
     status.players = [ann].into();
-    let mut red = Team::default();
-    (red.id, red.name, red.score) = (Some(1), Some("Blue".into()), Some(2));
-    status.teams = vec![red];
+    let team = |id, name: &str, score| {
+        let mut team = Team::default();
+        (team.id, team.name, team.score) = (Some(id), Some(name.into()), Some(score));
+        team
+    };
+    status.teams = vec![team(0, "Red", 0), team(1, "Blue", 2)];
     status.rules = [
         ("minnetver", "432"),
         ("MapTitle", "Facing Worlds"),
@@ -513,11 +524,14 @@ fn a_status_has_the_sections_of_ut99() {
     ]
     .into_iter()
     .collect();
-    let reply = |command| {
+    let replies = |command| {
         let commands = [command];
         let request = Request::new(&commands);
         let service = Service::from(Protocol::GameSpy1);
-        let replies = queryport::gamespy1::respond(&request, &status, &service, &requester(CLIENT));
+        queryport::gamespy1::respond(&request, &status, &service, &requester(CLIENT))
+    };
+    let reply = |command| {
+        let replies = replies(command);
         assert_eq!(replies.len(), 1);
         replies[0].to_vec()
     };
@@ -535,7 +549,15 @@ fn a_status_has_the_sections_of_ut99() {
     assert_eq!(reply(Command::Players), [&players[..], end].concat());
     assert_eq!(
         reply(Command::Teams),
-        [&br"\team_1\Blue\score_1\2\size_1\1"[..], end].concat()
+        [
+            &br"\team_0\Red\score_0\0\size_0\0\team_1\Blue\score_1\2\size_1\1"[..],
+            end
+        ]
+        .concat()
+    );
+    assert_eq!(
+        replies(Command::Packets)[1],
+        [&info[..], br"\queryid\1.2"].concat()
     );
     let all = [&basic[..], info, rules.as_bytes(), players, end].concat();
     assert_eq!(reply(Command::Status), all);
