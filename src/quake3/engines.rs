@@ -2093,6 +2093,14 @@ mod tests {
         assert_eq!(plain("<^_^> ^1x", DEFAULT.row.style.colours), "<^_^> x");
     }
 
+    #[test]
+    fn the_shortest_text_that_can_be_cut_can_span_datagrams() {
+        let limits = &QUAKE_WORLD.limits;
+        let shortest_cut = (0..2000).find(|length| limits.may_cut_after(*length));
+        let shortest_part = (0..2000).find(|length| limits.may_span_datagrams(*length));
+        assert!(shortest_cut.is_some() && shortest_cut == shortest_part);
+    }
+
     /// The numbers of `g_gametype`: `bg_public.h` of the games.
     #[test]
     fn the_same_number_is_a_game_of_teams_in_some_games_only() {

@@ -980,7 +980,10 @@ mod tests {
             ),
         ] {
             let request = SecureRconRequest::sign(timed, &password, signed.as_bytes());
-            assert_eq!(hex::encode(request.mac), mac);
+            assert_eq!(
+                (request.timed, hex::encode(request.mac)),
+                (timed, mac.into())
+            );
             assert!(request.verify(&password) && request.verify(&Password::new("secret and more")));
             assert!(
                 !request.verify(&Password::new("Secret")) && !request.verify(&Password::new(""))

@@ -253,8 +253,20 @@ mod tests {
 
     #[test]
     fn a_later_reply_replaces_an_earlier_one() {
-        let parts = parts(&[&long_first(), "1\n", "\\map\\dm4\n"]);
-        assert_eq!(parts.join().unwrap(), part("\\map\\dm4\n"));
+        let replaced = parts(&[&long_first(), "1\n", "\\map\\dm4\n"]);
+        assert_eq!(replaced.join().unwrap(), part("\\map\\dm4\n"));
+        let (cut, later) = (part(&long_first()), long_first().replace('m', "n"));
+        let mut parts = Parts::default();
+        for datagram in [
+            cut.slice(..cut.len() - 1),
+            part("1\n"),
+            part(&later),
+            part("2\n"),
+        ] {
+            assert_eq!(parts.add(&datagram, &Limits::default()), Added::Part);
+        }
+        assert!(parts.is_ended());
+        assert_eq!(parts.join().unwrap(), part(&format!("{later}2\n")));
     }
 
     #[test]

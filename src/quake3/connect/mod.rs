@@ -422,6 +422,20 @@ mod tests {
         ));
     }
 
+    /// The longest datagram that servers read has 2,048 bytes, 12 of them before the userinfo.
+    #[test]
+    fn the_longest_packet_is_as_long_as_servers_read() {
+        let userinfo = "the quick brown fox jumps over a lazy dog ".repeat(120);
+        let pack = |length: usize| {
+            let mut out = Vec::new();
+            let packed = ConnectRequest::pack(&userinfo.as_bytes()[..length], &mut out);
+            packed.map(|()| out)
+        };
+        let lengths: Vec<usize> = (0..userinfo.len()).collect();
+        let longest = lengths.partition_point(|length| pack(*length).is_ok()) - 1;
+        assert_eq!(pack(longest).unwrap().len(), 2036);
+    }
+
     #[test]
     fn a_game_of_two_words_is_not_sent() {
         assert_eq!(

@@ -614,6 +614,67 @@ mod tests {
         );
     }
 
+    /// Fields that no reply of a form has are those that its clients do not read.
+    #[test]
+    fn every_field_is_written_under_the_keys_of_the_form() {
+        let text = |text: &str| Some(text.into());
+        let mut status = ServerStatus {
+            name: text("Srv"),
+            map: text("q3dm17"),
+            game: text("baseq3"),
+            mod_name: text("ctf"),
+            game_type: text("Capture the Flag"),
+            version: text("ioq3 1.36"),
+            protocol_version: Some(71),
+            password: Some(true),
+            anti_cheat: Some(true),
+            player_count: Some(9),
+            bot_count: Some(2),
+            max_players: Some(16),
+            private_slots: Some(3),
+            time_limit: Some(Duration::from_secs(1200)),
+            score_limit: Some(8),
+            ..ServerStatus::default()
+        };
+        status.rules.push("sv_pure", "1");
+        let (get_info, get_status) = (
+            Command::GetInfo { challenge: None },
+            Command::GetStatus { challenge: None },
+        );
+        let sibling = Command::Status { flags: None };
+        for (format, command, written) in [
+            (
+                Format::Quake3,
+                get_info,
+                "infoResponse\n\\hostname\\Srv\\mapname\\q3dm17\\clients\\9\\sv_maxclients\\16\\gametype\\Capture the Flag\
+                 \\gamename\\baseq3\\game\\ctf\\protocol\\71\\g_needpass\\1\\needpass\\1\\g_humanplayers\\7\\humans\\7\
+                 \\version\\ioq3 1.36\\pure\\1",
+            ),
+            (
+                Format::Quake3,
+                get_status,
+                "statusResponse\n\\sv_hostname\\Srv\\mapname\\q3dm17\\sv_maxclients\\16\\sv_privateClients\\3\
+                 \\g_gametype\\Capture the Flag\\com_gamename\\baseq3\\gamename\\ctf\\protocol\\71\\g_needpass\\1\
+                 \\bots\\2\\version\\ioq3 1.36\\timelimit\\20\\sv_punkbuster\\1\\clients\\9\\sv_pure\\1\n",
+            ),
+            (
+                Format::Quake2,
+                sibling,
+                "print\n\\hostname\\Srv\\mapname\\q3dm17\\maxclients\\16\\gamename\\ctf\\protocol\\71\\needpass\\1\
+                 \\version\\ioq3 1.36\\timelimit\\20\\fraglimit\\8\\sv_pure\\1\n",
+            ),
+            (
+                Format::QuakeWorld,
+                sibling,
+                "n\\hostname\\Srv\\map\\q3dm17\\maxclients\\16\\mode\\Capture the Flag\\*gamedir\\ctf\\needpass\\1\
+                 \\*version\\ioq3 1.36\\timelimit\\20\\fraglimit\\8\\sv_pure\\1\n\0",
+            ),
+        ] {
+            let reply = reply(command, &status, &Service::new(format)).unwrap();
+            assert_eq!(String::from_utf8_lossy(&reply[4..]), written);
+        }
+    }
+
     #[test]
     fn a_challenge_quotes_the_number_of_the_client() {
         let get = |client, game| {

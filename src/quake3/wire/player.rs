@@ -397,6 +397,7 @@ mod tests {
     #[test]
     fn a_quote_inside_a_name_does_not_cut_it() {
         assert_eq!(fields(br#"1 2 "a"b""#).2, br#"a"b"#);
+        assert_eq!(fields(br#"1 2 "red" "a" "b""#).2, b"b");
         assert_eq!(fields(b"1 2 \"a\"\r").2, b"a");
         assert_eq!(PlayerLine::parse(br#"1 2 "open"#), None);
         assert_eq!(PlayerLine::parse(b"1 2"), None);

@@ -105,6 +105,10 @@ fn recorded_counts_are_right() {
     );
     assert_eq!(plain(&daemon.name), "Red \"U\" server");
     assert_eq!((daemon.player_count, daemon.bot_count), (Some(1), Some(1)));
+    let without_bots = read(b"infoResponse\n\\clients\\3\\daemonver\\0.56.2");
+    assert_eq!(without_bots.player_count, Some(3));
+    let impossible = read(b"infoResponse\n\\bots\\1\\clients\\4294967295\\daemonver\\0.56.2");
+    assert_eq!(impossible.player_count, None);
     let status = read(
         b"statusResponse\n\\version\\Unvanquished 0.56.2 Linux amd64\\protocol\\86\\sv_hostname\\x\n13 0 \"^2Bot \"2^^\"\n",
     );

@@ -629,6 +629,29 @@ fn a_cut_list_has_the_number_of_all_players() {
     );
 }
 
+#[test]
+fn a_type_of_match_is_served_as_its_number_where_the_game_has_one() {
+    for (game, mod_name, game_type, served) in [
+        (Some("baseq3"), None, "Capture the Flag", "4"),
+        (Some("baseq3"), None, "7", "7"),
+        (Some("baseq3"), None, "Instagib", "Instagib"),
+        (
+            Some("baseq3"),
+            Some("cpma"),
+            "Capture the Flag",
+            "Capture the Flag",
+        ),
+    ] {
+        let mut status = ServerStatus::default();
+        status.game = game.map(Text::from);
+        status.mod_name = mod_name.map(Text::from);
+        status.game_type = Some(game_type.into());
+        let read = serve(&status, Detail::Full, &Service::from(Protocol::Quake3));
+        let number = read.rules.get("g_gametype").map(|text| text.to_string());
+        assert_eq!(number.as_deref(), Some(served), "{game:?} {mod_name:?}");
+    }
+}
+
 /// For any space of a reply and any length of the name.
 #[test]
 fn a_status_without_all_players_does_not_read_as_complete() {

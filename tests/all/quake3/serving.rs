@@ -68,14 +68,21 @@ fn replies_are_no_longer_than_asked_for() {
     full.players = (0..255)
         .map(|n| Player::new(format!("player number {n}")))
         .collect();
-    for most in (60..500).chain([1396, 8192]) {
+    let mut with_rules = ServerStatus::default();
+    for key in ('a'..='z').chain('α'..='ω') {
+        with_rules.rules.push(&key.to_string(), "");
+    }
+    for (most, status) in (60..500)
+        .chain([1396, 8192])
+        .flat_map(|most| [(most, &full), (most, &with_rules)])
+    {
         let mut service = Service::from(Protocol::Quake3);
         service = service.with_max_reply(most);
         for body in [&b"getstatus x"[..], b"getinfo x"] {
             let datagram = [b"\xff\xff\xff\xff", body].concat();
             let request = Request::parse(&datagram).unwrap();
             for reply in
-                queryport::quake3::respond(&request, &full, &service, &requester("192.0.2.1:5000"))
+                queryport::quake3::respond(&request, status, &service, &requester("192.0.2.1:5000"))
             {
                 assert!(reply.len() <= most, "{} of {most}", reply.len());
             }
