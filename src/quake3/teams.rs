@@ -175,6 +175,7 @@ mod tests {
             [(2, alpha.clone(), Some(3)), (3, beta, Some(14))]
         );
         assert_eq!(read(b" ALPHA: 3 BETA:"), [(2, alpha, Some(3))]);
+        assert_eq!(read(b" BETA: 7"), [(2, "BETA".into(), Some(7))]);
         assert_eq!(read(b""), []);
         assert_eq!(read(b"a:b:c"), []);
     }

@@ -284,23 +284,3 @@ fn a_minecraft_reply_cut_inside_its_pairs_lacks_rules_and_players() {
     let answer = gamespy4::Answer::from_datagrams([&whole], &Limits::default()).unwrap();
     assert!(answer.completeness().is_complete());
 }
-
-#[test]
-fn a_score_of_one_digit_and_of_one_team_is_read() {
-    let teams = |scores: &str| {
-        let reply = format!("\u{7f}statusResponse\n\\g_match_score\\{scores}\n");
-        let reply = [b"\xff\xff\xff\xff", &reply.as_bytes()[1..]].concat();
-        let answer = quake3::Answer::from_datagrams([reply], &Limits::default()).unwrap();
-        let teams = answer.to_status().teams;
-        let shown = teams
-            .iter()
-            .map(|team| (team.name.clone().unwrap().plain().into_owned(), team.score));
-        shown.collect::<Vec<_>>()
-    };
-    let (alpha, beta) = ("ALPHA".to_owned(), "BETA".to_owned());
-    assert_eq!(
-        teams(" ALPHA: 3 BETA: 7"),
-        [(alpha, Some(3)), (beta.clone(), Some(7))]
-    );
-    assert_eq!(teams(" BETA: 7"), [(beta, Some(7))]);
-}

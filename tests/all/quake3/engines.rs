@@ -4,10 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::model::{Charset, Colours, Style};
-use queryport::quake3::{Answer, Command, Request, Response};
-use queryport::{Detail, Limits, Part, ServerStatus, Service, Text, ToStatus};
-
-use crate::common::requester;
+use queryport::quake3::Answer;
+use queryport::{Limits, Part, ServerStatus, Text, ToStatus};
 
 fn read(body: &[u8]) -> ServerStatus {
     let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
@@ -24,28 +22,6 @@ fn players(status: &ServerStatus) -> Vec<String> {
     players
         .map(|player| player.name.plain().into_owned())
         .collect()
-}
-
-/// iortcw's info and its status name one host alike.
-#[test]
-fn one_host_has_one_name() {
-    let status = read(
-        b"statusResponse\n\\version\\iortcw 1.51d-MP\\com_gamename\\wolfmp\\sv_hostname\\^_^ x\n",
-    );
-    let info =
-        read(b"infoResponse\n\\gamename\\wolfmp\\g_humanplayers\\0\\protocol\\60\\hostname\\^_^ x");
-    assert_eq!(plain(&status.name), "^_^ x");
-    assert_eq!(plain(&info.name), "^_^ x");
-}
-
-#[test]
-fn a_caret_that_is_no_code_stays() {
-    let status = read(
-        b"statusResponse\n\\gamename\\q3ut4\\version\\ioQ3 1.35 urt 4.3.4\\sv_hostname\\<^_^> fun\\mapname\\ut4_x\n\
-          1 2 \"x^.^x\"\n",
-    );
-    assert_eq!(plain(&status.name), "<^_^> fun");
-    assert_eq!(players(&status), ["x^.^x"]);
 }
 
 /// Glyphs of the console font are letters.
@@ -214,40 +190,6 @@ fn the_limit_of_points_is_that_of_the_type_of_match() {
     ] {
         let status = read(format!("statusResponse\n{keys}\\g_gametype\\{number}\n").as_bytes());
         assert_eq!(status.score_limit, Some(expected), "{keys}, {number}");
-    }
-}
-
-fn served(status: &ServerStatus, detail: Detail) -> Bytes {
-    let challenge = Some(&b"abc"[..]);
-    let command = match detail {
-        Detail::Short => Command::GetInfo { challenge },
-        _ => Command::GetStatus { challenge },
-    };
-    let service = Service::from(queryport::Protocol::Quake3);
-    let requester = requester("192.0.2.1:5000");
-    let replies = queryport::quake3::respond(&Request::new(command), status, &service, &requester);
-    replies.into_iter().next().unwrap()
-}
-
-fn keys(reply: &Bytes) -> Vec<String> {
-    let response = Response::parse(reply, &Limits::default()).unwrap();
-    let keys = response.info().iter();
-    keys.map(|(key, _)| String::from_utf8_lossy(key).into_owned())
-        .collect()
-}
-
-#[test]
-fn the_name_is_served_in_the_key_that_browsers_read() {
-    let mut status = ServerStatus::default();
-    status.name = Some("Srv".into());
-    for (detail, key) in [(Detail::Full, "sv_hostname"), (Detail::Short, "hostname")] {
-        let keys = keys(&served(&status, detail));
-        let names = ["hostname", "sv_hostname"].map(|name| keys.iter().any(|key| key == name));
-        assert_eq!(
-            names,
-            [key == "hostname", key == "sv_hostname"],
-            "{detail:?}"
-        );
     }
 }
 

@@ -214,27 +214,6 @@ fn a_game_module_of_jedi_academy_is_a_modification() {
 }
 
 #[test]
-fn colour_codes_are_those_of_the_game() {
-    let shown = |body| plain(&read(body).name).unwrap();
-    assert_eq!(shown(IOQUAKE3), "io^_q");
-    assert_eq!(shown(CALL_OF_DUTY_2), "CoD2");
-    assert_eq!(shown(IW4X), "IW4");
-    assert_eq!(shown(XONOTIC), "Xon^");
-    assert_eq!(shown(OPENMOHAA), "Mo^_H");
-    assert_eq!(shown(UNVANQUISHED), "Unv^1 # server");
-    assert_eq!(
-        shown(
-            "statusResponse\n\\version\\Unvanquished 0.55.4 linux-amd64\\sv_hostname\\^x08FUnv^*\n"
-        ),
-        "Unv"
-    );
-    // Qfusion/qfusion, source/gameshared/q_shared.c, `COM_SanitizeColorString`: a caret in a
-    // player's name is written twice.
-    let warsow = read("statusResponse\n\\gamename\\Warsow\n5 20 \"^1o^^^7_^^1\" 2\n");
-    assert_eq!(warsow.players[0].name.plain(), "o^_^1");
-}
-
-#[test]
 fn limits_and_locks_are_read_by_game() {
     let status = |info: &str| read(&format!("statusResponse\n{info}\n"));
     let limit = |info: &str| status(&format!(r"\fraglimit\20\capturelimit\8{info}")).score_limit;
