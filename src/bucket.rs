@@ -18,14 +18,14 @@ impl Rate {
         Self::new(units, Duration::from_secs(1), burst)
     }
 
-    /// `units` in this time, with a capacity of `burst` units. Both are at least 1.
+    /// `units` in this time, at least 1, with a capacity of `burst` units.
     pub(crate) fn new(units: u64, time: Duration, burst: u64) -> Self {
         let mut rate = Self {
             units: units.max(1),
             time,
             full: Duration::ZERO,
         };
-        rate.full = rate.time_for(burst.max(1));
+        rate.full = rate.time_for(burst);
         rate
     }
 

@@ -446,10 +446,11 @@ mod tests {
         }
     }
 
-    /// The rows of the first column of the players in one datagram, which these bytes end.
-    fn rows(columns: &[u8]) -> Vec<Vec<u8>> {
-        let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01";
-        let datagram = Bytes::from([&head[..], columns].concat());
+    /// The rows of the first column of the players in one datagram, which these bytes end. Its
+    /// number shows whether it is the last.
+    fn rows(number: u8, columns: &[u8]) -> Vec<Vec<u8>> {
+        let head = [&b"\0\x01\x02\x03\x04splitnum\0"[..], &[number]].concat();
+        let datagram = Bytes::from([&head[..], b"\0k\0v\0\0\x01", columns].concat());
         let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
         let rows = answer.players().rows();
         rows.map(|row| row.get("player_").unwrap().to_vec())
@@ -480,7 +481,10 @@ mod tests {
             // A cut text.
             (b"player_\0\0Ann\0\0\0sco", vec![b"Ann".to_vec(), empty()]),
         ] {
-            assert_eq!(rows(columns), expected, "{}", columns.escape_ascii());
+            for number in [0x80, 0] {
+                let read = rows(number, columns);
+                assert_eq!(read, expected, "{}", columns.escape_ascii());
+            }
         }
     }
 

@@ -144,6 +144,7 @@ fn every_cut_is_incomplete() {
 fn long(length: usize, counts: &str) -> Answer {
     let tables: &[u8] = match counts {
         "agree" => b"\0\x01player_\0\0Ann\0\0\0team_t\0score_t\0\0",
+        "a cut row" => b"\0player_\0score_\0\0Ann\x005\0Bob\0",
         "no counts" => b"\0player_\0score_\0\0Ann\x005\0\0team_t\0score_t\0\0",
         _ => b"\0\x02player_\0\0Ann\0",
     };
@@ -180,6 +181,8 @@ fn tables_without_a_count_are_read() {
     assert_eq!((answer.players().len(), answer.teams().len()), (1, 0));
     let row = answer.players().rows().next().unwrap();
     assert_eq!(row.get("score_"), Some(&b"5"[..]));
+    assert!(!answer.completeness().lacks(Part::Players));
+    assert!(long(200, "a cut row").completeness().lacks(Part::Players));
 }
 
 /// A server of GameSpy v2: it supports only this request of ten bytes.

@@ -102,6 +102,39 @@ fn a_mixed_reply_is_not_completed_and_the_next_attempt_is() {
     assert_eq!(answer.get("hostname"), Some(&b"new"[..]));
 }
 
+/// After nine retries, the late datagram of the first attempt completes it.
+#[test]
+fn an_attempt_with_data_is_not_forgotten() {
+    let mut query = StatusQuery::new(7, &QueryOptions::default());
+    let mut out = Vec::new();
+    query.request(&mut out);
+    let id = out[3..7].to_vec();
+    let _ = query.receive(&[b"\x09", &id[..], b"5\0"].concat());
+    let first = part(&id, 0, b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0");
+    assert!(matches!(query.receive(&first), Verdict::Partial(_)));
+    for _ in 0..9 {
+        assert!(matches!(query.timeout(Remaining::Retry), OnTimeout::Retry));
+        query.request(&mut out);
+    }
+    let last = part(&id, 0x81, b"\x01player_\0\x01Bob\0\0\0\x02team_t\0\0\0\0");
+    assert!(matches!(query.receive(&last), Verdict::Done(_)));
+}
+
+/// A challenge that arrives before the retry is sent.
+#[test]
+fn a_late_challenge_is_quoted_at_once() {
+    let mut query = StatusQuery::new(7, &QueryOptions::default());
+    let mut out = Vec::new();
+    query.request(&mut out);
+    let id = out[3..7].to_vec();
+    let _ = query.timeout(Remaining::Retry);
+    let _ = query.receive(&[b"\x09", &id[..], b"5\0"].concat());
+    out.clear();
+    query.request(&mut out);
+    let expected = [b"\xfe\xfd\0", &id[..], b"\0\0\0\x05\xff\xff\xff\x01"].concat();
+    assert_eq!(out, expected);
+}
+
 /// The second datagram does not continue the first.
 #[test]
 fn a_reply_with_a_datagram_of_another_moment_is_incomplete() {

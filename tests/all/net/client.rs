@@ -339,6 +339,7 @@ async fn options_set_the_dialect_and_the_detail() {
 
 #[tokio::test]
 async fn detect_finds_the_protocols_of_a_host() {
+    run_in_steps();
     let both = responder(Protocol::GameSpy1, status("Srv")).with_service(Protocol::Ut2004);
     let address = serve("127.0.0.1:0", both).await;
     let detected = client().detect(&address.to_string()).await.unwrap();
