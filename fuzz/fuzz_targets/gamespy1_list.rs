@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| kit::fuzz::gamespy1::list(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kit::fuzz::lists::gamespy1(data));

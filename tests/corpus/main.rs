@@ -80,7 +80,7 @@ fn gamespy1_conversation() {
 
 #[test]
 fn gamespy1_list() {
-    replay("gamespy1_list", gamespy1::list);
+    replay("gamespy1_list", lists::gamespy1);
 }
 
 #[test]

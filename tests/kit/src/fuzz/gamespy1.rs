@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::GameKey;
 use queryport::gamespy1::{Answer, Command, Request, Response, StatusQuery};
-use queryport::lists::{GameSpy1List, ListRequest};
 use queryport::{Format, QueryOptions, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatus};
 
@@ -124,35 +123,6 @@ pub fn conversation(data: &[u8]) {
             .filter_map(|(_, fragment, _)| *fragment)
             .collect();
         assert!(ends.iter().any(|&last| (1..=last).all(has)), "{trailers:?}");
-    }
-}
-
-/// Reads a list server's stream in pieces. The first byte chooses the format and the cuts.
-pub fn list(data: &[u8]) {
-    let Some((&choice, stream)) = data.split_first() else {
-        return;
-    };
-    let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
-    request.compressed = choice & 1 != 0;
-    let now = Instant::now();
-    let mut session = ListRequest::from(request)
-        .session(0, Timing::default(), now)
-        .expect("a list over TCP");
-    let mut sent = Vec::new();
-    for piece in stream.chunks(usize::from(choice >> 1) + 1) {
-        session.handle_bytes(now, piece);
-        session.poll_transmit(now, &mut sent);
-    }
-    session.handle_end(now);
-    let result = session
-        .poll_answer()
-        .expect("the end of the stream is the end");
-    assert!(session.poll_answer().is_none());
-    if let Ok(list) = result {
-        assert!(list.servers.len() <= stream.len() / 6);
-        let is_end = |bytes: &[u8]| bytes == b"\\final";
-        let has_end = stream.windows(6).any(is_end);
-        assert!(has_end || !list.completeness.is_complete());
     }
 }
 

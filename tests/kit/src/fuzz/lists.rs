@@ -4,15 +4,8 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use queryport::lists::{Cod4xList, GameSpy2List, ListRequest, ListSession, Ut2004List};
+use queryport::lists::{Cod4xList, GameSpy1List, GameSpy2List, ListRequest, Ut2004List};
 use queryport::{GameKey, ListError, ServerList, Timing};
-
-fn session_of(request: impl Into<ListRequest>) -> ListSession {
-    request
-        .into()
-        .session(0, Timing::default(), Instant::now())
-        .expect("a list over TCP")
-}
 
 /// The first byte chooses the game and the length of the pieces.
 pub fn ut2004(data: &[u8]) {
@@ -23,15 +16,8 @@ pub fn ut2004(data: &[u8]) {
         0 => Ut2004List::new(3369),
         _ => Ut2004List::new(2225),
     };
-    let session = || session_of(request);
     let piece = usize::from(choice >> 1) + 1;
-    let list = run(session(), stream, piece);
-    assert_eq!(
-        list,
-        run(session(), stream, stream.len().max(1)),
-        "the pieces do not matter"
-    );
-    if let Ok(list) = list {
+    if let Ok(list) = whole_and_in_pieces(request, stream, piece) {
         let addresses: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
         check(&list, &addresses);
         assert!(addresses.len() <= stream.len() / 17);
@@ -48,14 +34,9 @@ pub fn gamespy4(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else {
         return;
     };
-    let session = || session_of(GameSpy2List::new("swat4", GameKey::new("tG3j8c").unwrap()));
-    let list = run(session(), stream, usize::from(choice) + 1);
-    assert_eq!(
-        list,
-        run(session(), stream, stream.len().max(1)),
-        "the pieces do not matter"
-    );
-    if let Ok(list) = list {
+    let request = GameSpy2List::new("swat4", GameKey::new("tG3j8c").unwrap());
+    let piece = usize::from(choice) + 1;
+    if let Ok(list) = whole_and_in_pieces(request, stream, piece) {
         let addresses: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
         check(&list, &addresses);
         assert!(addresses.len() <= stream.len() / 5);
@@ -69,23 +50,51 @@ pub fn cod4x(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else {
         return;
     };
-    let session = || session_of(Cod4xList::new(6));
-    let list = run(session(), stream, usize::from(choice) + 1);
-    assert_eq!(
-        list,
-        run(session(), stream, stream.len().max(1)),
-        "the pieces do not matter"
-    );
-    if let Ok(list) = list {
+    let piece = usize::from(choice) + 1;
+    if let Ok(list) = whole_and_in_pieces(Cod4xList::new(6), stream, piece) {
         assert!(list.servers.len() <= stream.len() / 12);
         let has_end = stream.windows(4).any(|bytes| bytes == b"\\EOF");
         assert!(has_end || !list.completeness.is_complete());
     }
 }
 
+/// The first byte chooses the format and the length of the pieces.
+pub fn gamespy1(data: &[u8]) {
+    let Some((&choice, stream)) = data.split_first() else {
+        return;
+    };
+    let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
+    request.compressed = choice & 1 != 0;
+    // Whether an end mark is the greeting's depends on the pieces.
+    let piece = usize::from(choice >> 1) + 1;
+    if let Ok(list) = run(request, stream, piece) {
+        assert!(list.servers.len() <= stream.len() / 6);
+        let has_end = stream.windows(6).any(|bytes| bytes == b"\\final");
+        assert!(has_end || !list.completeness.is_complete());
+    }
+}
+
+/// Runs a stream to its end, whole and in pieces: the list is the same.
+fn whole_and_in_pieces(
+    request: impl Into<ListRequest> + Clone,
+    stream: &[u8],
+    piece: usize,
+) -> Result<ServerList, ListError> {
+    let whole = run(request.clone(), stream, stream.len().max(1));
+    let list = run(request, stream, piece);
+    assert_eq!(list, whole, "the pieces do not matter");
+    list
+}
+
 /// Runs a stream to its end.
-fn run(mut session: ListSession, stream: &[u8], piece: usize) -> Result<ServerList, ListError> {
+fn run(
+    request: impl Into<ListRequest>,
+    stream: &[u8],
+    piece: usize,
+) -> Result<ServerList, ListError> {
     let now = Instant::now();
+    let session = request.into().session(0, Timing::default(), now);
+    let mut session = session.expect("a list over TCP");
     for piece in stream.chunks(piece) {
         session.poll_transmit(now, &mut Vec::new());
         session.handle_bytes(now, piece);
