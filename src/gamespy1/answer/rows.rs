@@ -243,18 +243,25 @@ mod tests {
             format!("{second:?}"),
             r#"Row(2, "\player\a\frags\1\frags\3")"#
         );
+    }
+
+    #[test]
+    fn rows_of_players_and_teams_with_the_same_numbers_are_told_apart() {
         let asked = Asked {
             players: true,
             teams: true,
             ..Asked::default()
         };
-        let fields = Fields::new(br"\teamname_0\A\player_0\a\frags_0\1");
-        let Rows { players, teams } = RowFields::of(fields).grouped(&asked);
-        assert_eq!(
-            (players.len(), teams.len()),
-            (1, 1),
-            "a name of a team marks its row"
-        );
+        for (text, counts) in [
+            (r"\teamname_0\A\player_0\a\frags_0\1", (1, 1)),
+            (r"\player_0\a\team_0\1\player_1\b\size_0\3", (2, 0)),
+            (r"\player_0\a\team_0\Red", (1, 0)),
+            (r"\player_0\a\team_1\Blue", (1, 1)),
+            (r"\player_0\a\team_0\1\team_0\2\size_0\1", (1, 1)),
+        ] {
+            let rows = RowFields::of(Fields::new(text.as_bytes())).grouped(&asked);
+            assert_eq!((rows.players.len(), rows.teams.len()), counts, "{text}");
+        }
     }
 
     #[test]

@@ -512,6 +512,25 @@ mod tests {
     }
 
     #[test]
+    fn rules_that_fill_a_datagram_stay_together() {
+        let parts = [whole(&[("a", "1")]), rules(&[("b", "1"), ("c", "123")])];
+        assert_eq!(
+            finish(&parts, 10, 1),
+            [&br"\a\1\queryid\1.1"[..], br"\b\1\c\123\queryid\1.2\final\"]
+        );
+    }
+
+    #[test]
+    fn a_section_without_texts_has_no_datagram_of_its_own() {
+        let mut empty = whole(&[]);
+        empty.ends_datagram = true;
+        assert_eq!(
+            finish(&[empty, whole(&[("a", "1")])], 10, 1),
+            [&br"\a\1\queryid\1.1\final\"[..]]
+        );
+    }
+
+    #[test]
     fn a_rule_too_long_for_a_datagram_is_left_out_alone() {
         let rules = rules(&[("a", "1"), ("b", "too long a value"), ("c", "3")]);
         assert_eq!(

@@ -114,6 +114,9 @@ fn echo_and_properties_are_off_by_default() {
             "{command:?}"
         );
     }
+    let service = Service::from(Protocol::GameSpy1);
+    let service = service.with_properties(Rules::default(), Rules::default(), false);
+    assert!(is_silent(&[Command::PlayerProperty(b"mesh")], service));
     let level = [("Title", "Coret Facility")].into_iter().collect();
     let service = Service::from(Protocol::GameSpy1)
         .with_echo()
