@@ -581,6 +581,12 @@ mod tests {
     }
 
     #[test]
+    fn lines_have_neither_kind_of_end() {
+        let lines = TextRef::new(b"a\r\nb\n\nc", Q3).lines().map(TextRef::raw);
+        assert_eq!(lines.collect::<Vec<_>>(), [&b"a"[..], b"b", b"", b"c"]);
+    }
+
+    #[test]
     fn a_text_equals_its_plain_text() {
         let text = Text::new(&b"^1ab"[..], Q3);
         assert_eq!((&*text, text.as_str(), text.len()), ("ab", "ab", 2));

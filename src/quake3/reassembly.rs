@@ -252,6 +252,24 @@ mod tests {
     }
 
     #[test]
+    fn a_datagram_without_its_nul_is_whole_only_alone() {
+        let limits = Limits::default();
+        let without_nul = |text: &str| part(text).slice(..5 + text.len());
+        let second = part("1 0 0 0 \"a\" \"\" 0 0\n");
+        let mut cut_first = Parts::default();
+        cut_first.add(&without_nul("\\map\\dm3\n"), &limits);
+        assert!(cut_first.is_ended());
+        assert_eq!(cut_first.add(&second, &limits), Added::Part);
+        assert!(!cut_first.is_ended());
+        let mut cut_second = parts(&[&long_first()]);
+        let long = format!("{}\n", "x".repeat(1300));
+        for datagram in [without_nul(&long), second] {
+            assert_eq!(cut_second.add(&datagram, &limits), Added::Part);
+        }
+        assert!(!cut_second.is_ended());
+    }
+
+    #[test]
     fn a_later_reply_replaces_an_earlier_one() {
         let replaced = parts(&[&long_first(), "1\n", "\\map\\dm4\n"]);
         assert_eq!(replaced.join().unwrap(), part("\\map\\dm4\n"));
@@ -282,6 +300,17 @@ mod tests {
             (parts.is_ended(), parts.join().unwrap()),
             (true, part(short))
         );
+    }
+
+    #[test]
+    fn a_reply_can_have_as_many_bytes_as_the_limit() {
+        let limits = Limits::default().with_max_answer_bytes(2048);
+        let first = part(&long_first());
+        let further = "x".repeat(2048 - first.len());
+        let mut parts = parts(&[&long_first()]);
+        let too_long = parts.add(&part(&format!("{further}x")), &limits);
+        assert!(matches!(too_long, Added::Refused(_)), "{too_long:?}");
+        assert_eq!(parts.add(&part(&further), &limits), Added::Part);
     }
 
     #[test]

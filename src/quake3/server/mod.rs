@@ -310,7 +310,7 @@ impl Asked {
             quake_world_word: false,
             challenge: challenge_text(token).bytes(),
             client: quoted.as_ref().map(Echo::bytes),
-            protocol: quoted.is_some().then(|| protocol.bytes()),
+            protocol: Some(protocol.bytes()),
             extra: None,
         })
     }
@@ -677,9 +677,9 @@ mod tests {
 
     #[test]
     fn a_challenge_quotes_the_number_of_the_client() {
-        let get = |client, game| {
+        let get_of = |own: &str, client, game| {
             let status = ServerStatus {
-                game: Some("Quake3Arena".into()),
+                game: Some(own.into()),
                 ..ServerStatus::default()
             };
             let reply = reply(
@@ -690,6 +690,7 @@ mod tests {
             .unwrap();
             String::from_utf8(reply[4..].to_vec()).unwrap()
         };
+        let get = |client, game| get_of("Quake3Arena", client, game);
         let token = requester()
             .tokens
             .issue(Instant::now(), requester().address, PURPOSE);
@@ -713,6 +714,23 @@ mod tests {
             get(ours, Some(b"Other")),
             "print\nGame mismatch: This is a Quake3Arena server\n"
         );
+        assert_eq!(
+            get_of(&"x".repeat(99), ours, Some(b"Other")),
+            format!(
+                "print\nGame mismatch: This is a {} server\n",
+                "x".repeat(64)
+            )
+        );
+    }
+
+    #[test]
+    fn a_request_of_medal_of_honor_is_not_answered() {
+        let request = Request {
+            direction_byte: true,
+            ..Request::new(Command::GetInfo { challenge: None })
+        };
+        let service = Service::new(Format::Quake3);
+        assert!(respond(&request, &status(1), &service, &requester()).is_empty());
     }
 
     #[test]

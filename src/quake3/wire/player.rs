@@ -385,6 +385,7 @@ mod tests {
         for (text, team) in [
             (&br#"3 20 "the reds" "a b""#[..], &b"the reds"[..]),
             (br#"3 20 "" "x""#, b""),
+            (br#"3 20 4 "the reds" "x""#, b"the reds"),
         ] {
             let line = PlayerLine::parse(text).unwrap();
             assert_eq!(
