@@ -85,7 +85,12 @@ pub(crate) struct Arguments {
     file: Option<PathBuf>,
     /// Ask this list server instead of the known ones of the game: `HOST`, `HOST:PORT` or
     /// `FORM=HOST:PORT`. May be repeated. Its list may name addresses of this machine.
-    #[arg(long, value_name = "[FORM=]HOST[:PORT]", requires = "list")]
+    #[arg(
+        long,
+        value_name = "[FORM=]HOST[:PORT]",
+        requires = "list",
+        conflicts_with = "favourites"
+    )]
     master: Vec<String>,
     /// Browse the favourites: the file `queryport/favourites` in $XDG_CONFIG_HOME or ~/.config.
     #[arg(long, conflicts_with = "list")]
