@@ -36,10 +36,15 @@ pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<Strin
     if let Some(status) = status {
         facts(status, current(server), &mut html);
     }
-    html.push_str("\n<h2>The last day</h2>\n<div class=\"large\">");
-    chart(server, view.now, &mut html);
-    html.push_str("</div>\n");
-    html.push_str(LEGEND);
+    html.push('\n');
+    let mut day = String::new();
+    chart(server, view.now, &mut day);
+    if !day.is_empty() {
+        let _ = write!(
+            html,
+            "<h2>The last day</h2>\n<div class=\"large\">{day}</div>\n{LEGEND}"
+        );
+    }
     changes::of_server(server, view, &mut html);
     if let Some(status) = current(server) {
         teams(&status.teams, &mut html);

@@ -2013,7 +2013,10 @@ fn a_server_has_a_page_of_its_identity_with_players_and_rules() {
                 "{other}"
             );
         }
+        let new = server_page::page(&watched, "/server/quake3/192.0.2.1:27960", &view).unwrap();
+        assert!(!new.contains("The last day"), "an empty chart: {new}");
         let page = server_page::page(&watched, path, &view).unwrap();
+        assert!(page.contains("The last day"), "{page}");
         (page, watched.servers.into_iter().nth(1).unwrap())
     };
     let (shown, kept) = page(server);
