@@ -158,7 +158,7 @@ impl Condition {
         ('o', Self::Answered, "answered"),
     ];
 
-    fn admits(self, server: &Server) -> bool {
+    pub(crate) fn admits(self, server: &Server) -> bool {
         match self {
             Self::Favourite => server.is_favourite,
             Self::NotEmpty => server.people().is_some_and(|people| people > 0),

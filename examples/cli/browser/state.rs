@@ -7,7 +7,7 @@ use std::time::Instant;
 use queryport::{Error, Outcome, ServerStatus};
 
 use super::input::Action;
-use super::order::{Column, Filter, Order};
+use super::order::{Column, Condition, Filter, Order};
 use super::progress::Progress;
 use super::server::{Query, Server};
 use super::target::Target;
@@ -266,10 +266,7 @@ impl Browser {
             Action::NextColumn => self.sort(self.order.moved(1)),
             Action::PreviousColumn => self.sort(self.order.moved(Column::ALL.len() - 1)),
             Action::Reverse => self.sort(self.order.reversed()),
-            Action::Toggle(condition) => {
-                self.filter.toggle(condition);
-                self.is_stale = true;
-            }
+            Action::Toggle(condition) => self.toggle(condition),
             Action::Automatic => {
                 self.is_automatic = !self.is_automatic;
                 let state = if self.is_automatic { "on" } else { "off" };
@@ -457,6 +454,17 @@ impl Browser {
             self.filter.search = text;
             (self.is_stale, self.followed) = (true, None);
         }
+    }
+
+    /// Switches a condition. Open details stay with their server only if it matches.
+    fn toggle(&mut self, condition: Condition) {
+        self.filter.toggle(condition);
+        let conditions = &self.filter.conditions;
+        let matches = |server: &Server| conditions.iter().all(|on| on.admits(server));
+        if self.has_details && !self.selected().is_some_and(matches) {
+            self.followed = None;
+        }
+        self.is_stale = true;
     }
 
     fn sort(&mut self, order: Order) {

@@ -797,6 +797,15 @@ fn open_details_stay_with_their_server() {
         press(&mut browser, "\u{1b}");
         assert_eq!(names(&mut browser), ["red planet"]);
     }
+    // A condition that is switched on applies to it, too.
+    let mut browser = some();
+    let _ = drawn(&mut browser, 120, 24);
+    press(&mut browser, "↓↓\n");
+    let _ = drawn(&mut browser, 120, 24);
+    assert_eq!(browser.selected().unwrap().keys[0], "empty");
+    press(&mut browser, "e");
+    let _ = drawn(&mut browser, 120, 24);
+    assert_eq!(browser.selected().unwrap().keys[0], "green leaf");
 }
 
 #[test]
