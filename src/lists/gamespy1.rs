@@ -580,5 +580,7 @@ mod tests {
                 .encode(b"LRPOPQ")
                 .is_err()
         );
+        request.login.clear();
+        assert!(request.encode(b"LRPOPQ").is_err());
     }
 }

@@ -211,7 +211,7 @@ impl Dialogue for GameSpy2Dialogue {
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match self.part(input, servers) {
             // A wrong key nearly always shows here: noise does not parse as a list of fields.
-            Err(Err::Error(_)) if servers.count == 0 && self.expected != Part::Blocks => {
+            Err(Err::Error(_)) if servers.count == 0 => {
                 Ok((input, Next::Fail(ListError::WrongKey)))
             }
             part => part,

@@ -599,6 +599,11 @@ mod tests {
                 (Ut2004, 7787)
             ]
         );
+        for dialect in [Dialect::Quake2, Dialect::QuakeWorld] {
+            let options = QueryOptions::default().with_dialect(dialect);
+            let candidates = ports_of_all(Some(7777), options);
+            assert_eq!(candidates.len(), 8, "{dialect:?}: one request for both");
+        }
         let last = at(Some(u16::MAX));
         assert_eq!(
             last.len(),

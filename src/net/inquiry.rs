@@ -484,6 +484,19 @@ mod tests {
     }
 
     #[test]
+    fn servers_are_counted_while_they_arrive() {
+        let querier = Querier::new(crate::secret::Secret::new([7; 16]));
+        let request = Cod4xList::new(6).into();
+        let mut gathering = Gathering::at(&querier, &Server::from("192.0.2.1:28900"), request);
+        for (port, count) in [(28960, 1), (28961, 2)] {
+            let server = ([192, 0, 2, 2], port).into();
+            assert!(gathering.take(0, Event::Server(server)).is_some());
+            let report = gathering.masters.first().unwrap();
+            assert_eq!(report.servers, count);
+        }
+    }
+
+    #[test]
     fn only_lists_over_tcp_have_a_time_of_their_own() {
         let querier = Querier::new(crate::secret::Secret::new([7; 16]));
         let usual = (querier.deadline, querier.timing.timeout());

@@ -256,6 +256,7 @@ mod tests {
                 panic!("{text}")
             };
             assert_eq!(why, reason, "{text}");
+            assert!(Server::from(text).given_port().is_err(), "{text}");
         }
     }
 

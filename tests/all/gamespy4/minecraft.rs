@@ -81,6 +81,7 @@ fn plugins_are_listed_with_any_part_missing() {
             vec!["A|1".into(), "B|".into(), "C|2 beta".into()]
         )
     );
+    assert_eq!(list("Paper: A 1,2").1, ["A|1,2"]);
     assert_eq!(
         list("A 1, B 2").1,
         ["A|1", "B|2"],

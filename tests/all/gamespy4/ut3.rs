@@ -54,6 +54,7 @@ fn every_key_has_its_meaning() {
         ] {
             assert_eq!(text(key), value, "{key}");
         }
+        assert_eq!(text("ENGINEVERSION"), "3815", "in any case");
         assert_eq!(text("AverageSkillRating").parse(), Ok(1000.0));
         assert!(text("p1073741829").ends_with(", UTMutator_x"));
         let names: Vec<_> = settings.iter().map(|(name, _)| name).collect();
@@ -121,4 +122,7 @@ fn the_model_has_map_class_and_bots_under_their_own_names() {
         ["LowGrav", "WeaponReplacement", "NoTags", "X"],
         "its own and custom ones"
     );
+    let custom = b"\0\x01\x02\x03\x04splitnum\0\x80\0p1073741828\0A\x1cB\0\0\x01\0\x02\0";
+    let mutators = decode([&custom[..]]).unwrap().to_status().mutators;
+    assert_eq!(mutators, Some(vec!["A".into(), "B".into()]));
 }

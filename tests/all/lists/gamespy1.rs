@@ -147,6 +147,12 @@ fn refusals_and_other_services_are_told_apart() {
     ssh.handle_bytes(now, b"SSH-2.0-x");
     ssh.handle_end(now);
     assert_eq!(ssh.poll_answer(), Some(Err(ListError::NoGreeting)));
+    // The longest greeting that is read.
+    let mut long = session(PLAIN, now);
+    long.handle_bytes(now, &[b'x'; 512]);
+    assert_eq!(long.poll_answer(), None);
+    long.handle_bytes(now, b"x");
+    assert_eq!(long.poll_answer(), Some(Err(ListError::NoGreeting)));
     let mut empty = session(PLAIN, now);
     empty.handle_bytes(now, br"\basic\\secure\\ip\192.0.2.1:1\final\");
     assert_eq!(
