@@ -90,7 +90,7 @@ A list for --file:
   quake3 192.0.2.1:27961
 
 The manual has the fields of /status.json, alerts, and a unit for systemd:
-  https://docs.rs/queryport/latest/queryport/guide/monitor
+  https://docs.rs/queryport/latest/queryport/guide/monitor/index.html
 
 Exit status with --once, as of every monitoring plug-in:
   0 ok
