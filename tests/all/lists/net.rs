@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use queryport::lists::GameSpy2List;
-use queryport::{Client, GameKey, Timing};
+use queryport::{Client, GameKey, Limits, QueryOptions, Timing};
 
 use crate::common::list_servers::gamespy4::Plain;
 use crate::common::list_servers::tcp;
@@ -42,6 +42,16 @@ async fn entries_are_of_servers_in_scope() {
     assert_eq!((list.servers.len(), list.out_of_scope), (1, 2));
     let entries: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
     assert_eq!(entries, list.servers);
+}
+
+#[tokio::test]
+async fn a_list_over_tcp_ends_at_the_limit_of_the_client() {
+    let master = tcp::gamespy4(b"tG3j8c", plain()).await;
+    let request = GameSpy2List::new("swat4", GameKey::new("tG3j8c").unwrap());
+    let limits = Limits::default().with_max_servers(1);
+    let client = client().with_options(QueryOptions::default().with_limits(limits));
+    let list = client.list(master, request).await.unwrap();
+    assert_eq!((list.servers.len(), list.over_limit), (1, 1));
 }
 
 /// The servers that have arrived at the timeout make an incomplete list.
