@@ -356,13 +356,9 @@ fn identifying_number(status: &ServerStatus) -> Option<i32> {
 
 /// The engine of Quake 3's family that the keys of a status identify.
 fn engine(status: &ServerStatus) -> Option<&'static Engine> {
-    let number = status.protocol_version.map(|number| number.to_string());
     let mut known = Known::default();
     for (key, value) in &status.rules {
         known.insert(key.raw(), value.raw());
-    }
-    if let Some(number) = &number {
-        known.insert(b"protocol", number.as_bytes());
     }
     let mut engines = ALL.iter().chain(SIBLINGS);
     engines.find(|engine| engine.row.fits(&known))
