@@ -578,6 +578,10 @@ mod tests {
             text.spans().nth(1).unwrap().colour,
             Some(Colour::Palette(1))
         );
+        let caret = TextRef::new(b"^1^^", Style::new(Charset::Latin1, Colours::Warsow));
+        let caret: Vec<_> = caret.spans().collect();
+        assert_eq!((caret.len(), &*caret[0].text), (1, "^"));
+        assert_eq!(caret[0].colour, Some(Colour::Palette(1)));
     }
 
     #[test]

@@ -390,12 +390,12 @@ fn a_repeated_request_gives_no_round_trip_time() {
 
 #[test]
 fn a_request_too_large_for_a_datagram_is_an_error() {
-    struct Long;
+    struct Long(usize);
     impl Conversation for Long {
         type Answer = ();
 
         fn request(&mut self, out: &mut Vec<u8>) {
-            out.resize(out.len() + 65_508, 0);
+            out.resize(out.len() + self.0, 0);
         }
 
         fn receive(&mut self, _: &[u8]) -> Verdict<()> {
@@ -409,12 +409,14 @@ fn a_request_too_large_for_a_datagram_is_an_error() {
     let mut out = vec![1];
     #[allow(clippy::disallowed_methods, reason = "the start of virtual time")]
     let now = Instant::now();
-    let mut session = Session::new(Long, PEER.parse().unwrap(), timing(), now);
+    let mut session = Session::new(Long(65_508), PEER.parse().unwrap(), timing(), now);
     assert_eq!(session.poll_transmit(now, &mut out), None);
     assert_eq!(
         (session.poll_answer(), out),
         (Some(Err(QueryError::RequestTooLong(65_508))), vec![1])
     );
+    let mut session = Session::new(Long(65_507), PEER.parse().unwrap(), timing(), now);
+    assert!(session.poll_transmit(now, &mut Vec::new()).is_some());
 }
 
 /// In the documented order, nothing stalls: a session is due while a request or its outcome waits.

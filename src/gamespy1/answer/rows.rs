@@ -262,6 +262,15 @@ mod tests {
             let rows = RowFields::of(Fields::new(text.as_bytes())).grouped(&asked);
             assert_eq!((rows.players.len(), rows.teams.len()), counts, "{text}");
         }
+        for (players, teams) in [(true, false), (false, true)] {
+            let asked = Asked {
+                players,
+                teams,
+                ..Asked::default()
+            };
+            let fields = Fields::new(br"\player_0\a\team_1\Blue");
+            assert_eq!(RowFields::of(fields).grouped(&asked).teams.len(), 0);
+        }
     }
 
     #[test]

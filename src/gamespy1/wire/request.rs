@@ -372,6 +372,8 @@ mod tests {
             kind(&[br"\echo\".as_slice(), &[b'x'; 250]].concat()),
             Err(ParseErrorKind::Limit { limit: 255, .. })
         ));
+        let longest = [br"\echo\".as_slice(), &[b'x'; 249]].concat();
+        assert!(Request::parse(&longest).is_ok());
     }
 
     #[test]

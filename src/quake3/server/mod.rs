@@ -673,6 +673,10 @@ mod tests {
             let reply = reply(command, &status, &Service::new(format)).unwrap();
             assert_eq!(String::from_utf8_lossy(&reply[4..]), written);
         }
+        // A rule with another key of an anti-cheat is enough.
+        status.rules.push("sv_NxAC", "1");
+        let reply = reply(get_status, &status, &Service::new(Format::Quake3)).unwrap();
+        assert!(!String::from_utf8_lossy(&reply).contains("sv_punkbuster"));
     }
 
     #[test]

@@ -701,7 +701,10 @@ mod tests {
             servers(b"getserversResponse\\0102030A6d38\\c0a800016d39\\EOT"),
             ["1.2.3.10:27960", "192.168.0.1:27961"]
         );
-        assert_eq!(servers(b"getserversResponse\\0102030A6d38\\").len(), 1);
+        for end in [&b"\\"[..], b"\n", b"\0", b""] {
+            let list = [b"getserversResponse\\0102030A6d38", end].concat();
+            assert_eq!(servers(&list), ["1.2.3.10:27960"], "{}", end.escape_ascii());
+        }
         // Two binary addresses that look like digits.
         assert_eq!(servers(b"getserversResponse\\0102030\\102030").len(), 1);
         assert_eq!(

@@ -447,6 +447,7 @@ mod tests {
             parse(b"info\n          Arena1    q2dm1  0/ 8\n"),
             Ok(Reply::InfoLine { text })
         );
+        assert!(parse(b"info 34").is_err(), "the request for this line");
     }
 
     /// Call of Duty (xtnded/codextended, `sv_client.c`), Daemon (b276137b, recorded), Black Ops

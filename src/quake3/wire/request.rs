@@ -879,7 +879,16 @@ mod tests {
 
     #[test]
     fn passwords_that_servers_misread_are_refused() {
-        for bad in ["", "two words", "a;b", "a\"b", "a\nb", "a//b", "/*"] {
+        for bad in [
+            "",
+            "two words",
+            "a;b",
+            "a\"b",
+            "a\nb",
+            "a\x7f",
+            "a//b",
+            "/*",
+        ] {
             assert!(check_rcon(bad, "status", false).is_err(), "{bad:?}");
         }
         assert!(

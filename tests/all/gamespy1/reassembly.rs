@@ -495,3 +495,14 @@ fn a_text_after_the_last_pair_is_no_rule_and_makes_an_answer_incomplete() {
         assert_eq!(answer.to_status().rules.len(), answer.rules().count());
     }
 }
+
+#[test]
+fn a_copy_of_a_datagram_without_a_number_adds_nothing() {
+    let (first, last) = (
+        &br"\hostname\Srv\player_0\Ann"[..],
+        &br"\player_1\Bob\final\"[..],
+    );
+    let whole = read(&[first, last]);
+    assert_eq!(names(&whole).len(), 2);
+    assert_eq!(read(&[first, first, last]).raw(), whole.raw());
+}
