@@ -5,8 +5,8 @@ use bytes::Bytes;
 use queryport::gamespy4::{self, RequestId, Selection};
 use queryport::model::{Charset, Colours, Style};
 use queryport::{
-    Dialect, Format, Limits, Part, Player, Protocol, QueryOptions, ServerStatus, Service, Team,
-    Text, ToStatus, gamespy1, quake3, ut2004,
+    Dialect, Format, Limits, Part, Player, QueryOptions, ServerStatus, Service, Team, Text,
+    ToStatus, gamespy1, quake3, ut2004,
 };
 
 use crate::common::{request, requester};
@@ -14,17 +14,7 @@ use crate::common::{request, requester};
 /// The replies of a server of this format to a request in bytes.
 fn served(format: Format, datagram: &[u8], status: &ServerStatus) -> Vec<Bytes> {
     let (service, requester) = (Service::new(format), requester("192.0.2.1:5000"));
-    let replies = match format.protocol() {
-        Protocol::GameSpy1 => {
-            let request = gamespy1::Request::parse(datagram).unwrap();
-            gamespy1::respond(&request, status, &service, &requester)
-        }
-        _ => {
-            let request = quake3::Request::parse(datagram).unwrap();
-            quake3::respond(&request, status, &service, &requester)
-        }
-    };
-    replies.into_iter().collect()
+    kit::replies(&service, datagram, status, &requester).unwrap()
 }
 
 fn named(name: &str) -> ServerStatus {

@@ -5,10 +5,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use queryport::serve::Responder;
 use queryport::session::Machine;
-use queryport::{
-    Format, Player, Protocol, Requester, Secret, ServerStatus, Service, gamespy1, gamespy4, quake3,
-    ut2004,
-};
+use queryport::{Format, Player, Protocol, Requester, Secret, ServerStatus, Service};
 
 use crate::common::at;
 use crate::common::pair::CLIENT;
@@ -87,28 +84,7 @@ fn encoded(
     service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    match service.format().protocol() {
-        Protocol::GameSpy1 => {
-            let request = gamespy1::Request::parse(datagram).unwrap();
-            gamespy1::respond(&request, status, service, requester)
-        }
-        Protocol::GameSpy4 => {
-            let request = match service.format() {
-                Format::GameSpy2 => gamespy4::Request::parse_without_challenge(datagram),
-                _ => gamespy4::Request::parse(datagram),
-            };
-            gamespy4::respond(&request.unwrap(), status, service, requester)
-        }
-        Protocol::Quake3 => {
-            let request = quake3::Request::parse(datagram).unwrap();
-            quake3::respond(&request, status, service, requester)
-        }
-        Protocol::Ut2004 => {
-            let request = ut2004::Request::parse(datagram).unwrap();
-            ut2004::respond(&request, status, service, requester)
-        }
-        other => panic!("{other}: add its function"),
-    }
+    kit::replies(service, datagram, status, requester).unwrap()
 }
 
 #[test]

@@ -37,8 +37,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use queryport::session::Conversation;
-use queryport::{Requester, Secret};
+use queryport::{
+    Format, ParseError, Protocol, Requester, Secret, ServerStatus, Service, gamespy1, gamespy4,
+    quake3, ut2004,
+};
 /// How the programs read captures of the network and transcripts, and show the wire as JSON.
 #[cfg(feature = "vectors")]
 pub use shared::{capture, transcript, wire};
@@ -139,6 +143,40 @@ pub fn not_checked(what: &str) {
     file.unwrap()
         .write_all(format!("{what}\n").as_bytes())
         .unwrap();
+}
+
+/// The replies of a server of any protocol to a request.
+///
+/// # Errors
+/// The error of a request that its servers do not read.
+pub fn replies(
+    service: &Service,
+    datagram: &[u8],
+    status: &ServerStatus,
+    requester: &Requester,
+) -> Result<Vec<Bytes>, ParseError> {
+    Ok(match service.format().protocol() {
+        Protocol::GameSpy1 => {
+            let request = gamespy1::Request::parse(datagram)?;
+            gamespy1::respond(&request, status, service, requester)
+        }
+        Protocol::GameSpy4 => {
+            let request = match service.format() {
+                Format::GameSpy2 => gamespy4::Request::parse_without_challenge(datagram)?,
+                _ => gamespy4::Request::parse(datagram)?,
+            };
+            gamespy4::respond(&request, status, service, requester)
+        }
+        Protocol::Quake3 => {
+            let request = quake3::Request::parse(datagram)?;
+            quake3::respond(&request, status, service, requester)
+        }
+        Protocol::Ut2004 => {
+            let request = ut2004::Request::parse(datagram)?;
+            ut2004::respond(&request, status, service, requester)
+        }
+        other => panic!("{other}: add its function"),
+    })
 }
 
 /// Parses an address.

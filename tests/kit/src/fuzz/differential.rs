@@ -170,17 +170,9 @@ pub fn quake3(data: &[u8]) {
             &QueryOptions::default().with_dialect(client),
         ),
         &steps,
-        |state, request, number| match quake3::Request::parse(request) {
-            Ok(request) => {
-                let service = Service::new(format);
-                quake3::respond(
-                    &request,
-                    &states[usize::from(state)],
-                    &service,
-                    &requester(number),
-                )
-            }
-            Err(_) => Vec::new(),
+        |state, request, number| {
+            let (service, status) = (Service::new(format), &states[usize::from(state)]);
+            crate::replies(&service, request, status, &requester(number)).unwrap_or_default()
         },
         |_, _| {},
     );
@@ -474,17 +466,9 @@ pub fn gamespy1(data: &[u8]) {
     let played = play(
         gamespy1::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
-        |state, request, number| match gamespy1::Request::parse(request) {
-            Ok(request) => {
-                let service = Service::new(Format::GameSpy1);
-                gamespy1::respond(
-                    &request,
-                    &states[usize::from(state)],
-                    &service,
-                    &requester(number),
-                )
-            }
-            Err(_) => Vec::new(),
+        |state, request, number| {
+            let (service, status) = (Service::new(Format::GameSpy1), &states[usize::from(state)]);
+            crate::replies(&service, request, status, &requester(number)).unwrap_or_default()
         },
         |_, _| {},
     );
@@ -571,17 +555,9 @@ pub fn gamespy4(data: &[u8]) {
             &QueryOptions::default().with_dialect(client),
         ),
         &steps,
-        |state, request, number| match gamespy4_request(format, request) {
-            Ok(request) => {
-                let service = Service::new(format);
-                gamespy4::respond(
-                    &request,
-                    &states[usize::from(state)],
-                    &service,
-                    &requester(number),
-                )
-            }
-            Err(_) => Vec::new(),
+        |state, request, number| {
+            let (service, status) = (Service::new(format), &states[usize::from(state)]);
+            crate::replies(&service, request, status, &requester(number)).unwrap_or_default()
         },
         |request, datagram| {
             if request.len() >= 7 && datagram.len() >= 5 {
@@ -591,18 +567,6 @@ pub fn gamespy4(data: &[u8]) {
     );
     if let Ok(outcome) = &played.result {
         gamespy4_compare(&outcome.answer, &played.exchanged.received);
-    }
-}
-
-/// A request as a server of this format reads it. GameSpy v2 has no challenge.
-fn gamespy4_request(
-    format: Format,
-    request: &[u8],
-) -> Result<gamespy4::Request<'_>, queryport::ParseError> {
-    if format == Format::GameSpy2 {
-        gamespy4::Request::parse_without_challenge(request)
-    } else {
-        gamespy4::Request::parse(request)
     }
 }
 
