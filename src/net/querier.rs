@@ -348,6 +348,22 @@ mod tests {
     }
 
     #[test]
+    fn no_address_is_tried_after_the_deadline() {
+        #[allow(clippy::disallowed_methods, reason = "any time will do")]
+        let now = Instant::now();
+        let mut host = HostAddresses {
+            address: ([192, 0, 2, 99], 27960).into(),
+            others: addresses(2).into_iter(),
+            deadline: now + Duration::from_secs(1),
+            timing: Timing::default(),
+        };
+        assert!(host.advance(now));
+        assert!(!host.advance(host.deadline));
+        assert!(host.advance(now));
+        assert!(!host.advance(now), "no address is left");
+    }
+
+    #[test]
     fn debug_shows_no_secret() {
         let secret = b"Secret of a test";
         let querier = Querier::new(Secret::new(*secret));
