@@ -380,8 +380,9 @@ async fn detect_finds_the_protocols_of_a_host() {
 async fn detect_tries_the_usual_ports_of_games() {
     let mut status = status("Srv");
     status.rules.push("gamename", "Warsow");
-    let address = start("127.83.0.1:44400", Protocol::Quake3, status).await;
-    let mut detected = client().detect("127.83.0.1").await.unwrap();
+    let host = kit::own_host(1).to_string();
+    let address = start(&format!("{host}:44400"), Protocol::Quake3, status).await;
+    let mut detected = client().detect(host).await.unwrap();
     // Servers of other tests may listen on every address.
     detected.retain(|detected| detected.outcome.peer == address);
     let [detected] = &detected[..] else {

@@ -32,7 +32,9 @@ fn responder(service: impl Into<Service>, status: ServerStatus) -> Responder {
 }
 
 async fn serve(bind: &str, mut responder: Responder) -> SocketAddr {
-    let sockets = [UdpSocket::bind(bind).await.unwrap()];
+    let socket = kit::bind_when_free(kit::at(bind));
+    socket.set_nonblocking(true).unwrap();
+    let sockets = [UdpSocket::from_std(socket).unwrap()];
     let address = sockets[0].local_addr().unwrap();
     tokio::spawn(async move { queryport::net::serve(&sockets, &mut responder).await });
     address
