@@ -61,7 +61,7 @@ impl ListReply {
             datagrams: self.datagrams.len(),
             is_sound: !is_cut && !is_mixed,
             has_first_rule: starts > 0,
-            has_end: ends > 0 || self.datagrams.is_empty(),
+            has_end: ends > 0,
             ..Facts::default()
         };
         for part in &self.datagrams {
@@ -195,7 +195,7 @@ pub(super) struct Facts {
     pub(super) is_sound: bool,
     /// Whether it has the rule with which the list of every stock game begins.
     pub(super) has_first_rule: bool,
-    /// Whether it has a datagram that can only be the last, or no datagram at all.
+    /// Whether it has a datagram that can only be the last.
     pub(super) has_end: bool,
     /// Rules that bound the lists.
     pub(super) max_spectators: Option<usize>,

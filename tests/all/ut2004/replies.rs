@@ -717,6 +717,13 @@ fn a_player_in_two_datagrams_shows_two_replies() {
     assert_eq!((played.numbers().len(), played.seen().1), (16, true));
 }
 
+#[test]
+fn two_datagrams_that_begin_the_rules_show_two_replies() {
+    let mixed = [rules_with(&[("x", "1")]), whole_rules(), players(1..=1)];
+    let played = Played::new(&[info(1)], &[&mixed]);
+    assert!(!played.answer.completeness().is_complete());
+}
+
 /// Rows with number 0 are scores of teams: these are two rows. A number tells a player apart.
 #[test]
 fn only_rows_with_number_0_are_told_apart_by_their_names() {
