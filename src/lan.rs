@@ -168,7 +168,7 @@ impl Discovery {
     /// Takes a datagram from anywhere.
     pub(crate) fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         let from = canonical(from);
-        if !Scope::Any.admits(from) || self.found.contains(&from) {
+        if !Scope::Any.admits(from) {
             return;
         }
         let Some(found) = self.server_of(from, datagram) else {
