@@ -531,6 +531,13 @@ fn clients_of_one_address_get_four_lists_at_once() {
         (rig.master.stats().lists, rig.master.stats().lists_refused),
         (4, 60)
     );
+    let mut rig = Rig::new(options());
+    for _ in 0..2 {
+        rig.master
+            .handle_datagram(rig.now, at(CLIENT), b"\xff\xff\xff\xffgetservers Test 5");
+    }
+    let stats = rig.master.stats();
+    assert_eq!((stats.lists, stats.lists_refused), (1, 1), "one at a time");
 }
 
 #[test]

@@ -387,6 +387,12 @@ fn players_and_teams_are_bounded_over_all_datagrams() {
         let answer = limited(&[Command::Players], &order).unwrap();
         assert_eq!((names(&answer).len(), is_complete(&answer)), (2, false));
     }
+    let last = br"\frags_0\1\queryid\7.2\final\";
+    let with_copy = limited(&[Command::Players], &[players[0], players[0], last]).unwrap();
+    assert_eq!(
+        (names(&with_copy).len(), is_complete(&with_copy)),
+        (2, true)
+    );
     for teams in [
         &br"\teamname_0\A\teamname_1\B\teamname_2\C\queryid\7.1\final\"[..],
         br"\team_0\A\size_0\1\team_1\B\size_1\1\team_2\C\size_2\1\queryid\7.1\final\",

@@ -111,6 +111,7 @@ fn a_status_of_quetoo_is_read() {
         panic!()
     };
     assert_eq!(answer.family(), Family::Quetoo);
+    assert_eq!(answer.verification(), Verification::Unavailable);
     assert!(answer.completeness().is_complete());
     let status = answer.to_status();
     assert_eq!(Game::of(&status, Protocol::Quake3).unwrap().id, "quetoo");
