@@ -375,6 +375,43 @@ fn a_ping_below_zero_stays_a_number_of_the_wire() {
     }
 }
 
+#[test]
+fn players_are_sent_with_their_positions_and_spectators_without_a_team() {
+    let mut server = ServerStatus::default();
+    server.players = ["Ann", "Bob"].map(Player::new).into();
+    for player in &mut server.players {
+        player.team = Some(1);
+    }
+    server.players[1].spectator = Some(true);
+    let packets = replies(&Request::new(Command::Players), &server);
+    let Body::Players(players) = Response::parse(&packets[0], &Limits::default())
+        .unwrap()
+        .body
+    else {
+        panic!()
+    };
+    let sent: Vec<_> = players
+        .iter()
+        .map(|player| (player.player_num, player.team()))
+        .collect();
+    assert_eq!(sent, [(1, Some(1)), (2, None)]);
+}
+
+#[test]
+fn only_whole_minutes_are_sent_and_the_first_version_is_read() {
+    for (seconds, sent) in [(60.0, Some("1")), (60.5, None), (61.0, None)] {
+        let mut server = ServerStatus::default();
+        server.rules.push("x", "1");
+        server.time_limit = Some(Duration::from_secs_f32(seconds));
+        let packets = replies(&Request::new(Command::Rules), &server);
+        let rules = status(packets).rules;
+        let limit = rules.get("TimeLimit").map(|limit| limit.to_string());
+        assert_eq!(limit.as_deref(), sent);
+    }
+    let twice = rules(&[("ServerVersion", "3369"), ("ServerVersion", "3355")]);
+    assert_eq!(status([twice]).version.unwrap(), "3369");
+}
+
 /// Fields become rules, the mode first as in the stock game. The status's own rules follow.
 #[test]
 fn fields_are_sent_as_rules() {
