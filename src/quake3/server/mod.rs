@@ -728,6 +728,20 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_quake_2_has_no_slots_where_their_number_is_unknown() {
+        let (info, service) = (
+            Command::Info { protocol: b"34" },
+            Service::new(Format::Quake2),
+        );
+        let status = ServerStatus {
+            protocol_version: Some(34),
+            ..ServerStatus::default()
+        };
+        let line = reply(info, &status, &service).unwrap();
+        assert!(line.ends_with(b"  0/ 0\n"), "{}", line.escape_ascii());
+    }
+
+    #[test]
     fn a_request_of_medal_of_honor_is_not_answered() {
         let request = Request {
             direction_byte: true,

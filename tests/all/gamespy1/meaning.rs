@@ -490,3 +490,14 @@ fn a_row_of_neither_players_nor_teams_is_among_the_rules() {
     assert_eq!(keys, ["frags_5"]);
     assert_eq!((status.players.len(), status.teams.len()), (1, 1));
 }
+
+#[test]
+fn the_answer_to_an_echo_alone_may_have_any_key() {
+    let commands = [Command::Echo(b"hello")];
+    let mut query = StatusQuery::commands(&commands, &QueryOptions::default()).unwrap();
+    query.request(&mut Vec::new());
+    let Verdict::Done(answer) = query.receive(br"\hello\there\final\\queryid\1.1") else {
+        panic!("a whole reply")
+    };
+    assert_eq!(answer.echo(), Some((&b"hello"[..], &b"there"[..])));
+}
