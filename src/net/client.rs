@@ -121,7 +121,7 @@ impl Client {
     ///
     /// An answer from one of these ports is ignored if it names another game or another game port.
     /// At the query port, another game is an answer too:
-    /// [`other_game`](field@crate::net::Found::other_game) names it.
+    /// [`other_game`](crate::net::Found::other_game) names it.
     /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are not
     /// queried, see [`Self::query_listed`].
     ///
@@ -474,7 +474,7 @@ impl Client {
             let (client, game, server) = (client.clone(), game.clone(), server.clone());
             async move {
                 let found = client.query_game(&game?, server).await?;
-                match found.other_game {
+                match found.other_game() {
                     Some(_) => Err(found.other_server()),
                     None => Ok(found.outcome),
                 }

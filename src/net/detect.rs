@@ -46,11 +46,8 @@ pub struct Found {
     pub protocol: Protocol,
     /// The answer, with the address and query port that sent it.
     pub outcome: Outcome<ServerStatus>,
-    /// The game in the answer, if it is not the requested one.
-    ///
-    /// `None` after [`Client::detect`](crate::Client::detect), which requests no game.
     #[cfg(feature = "games")]
-    pub other_game: Option<&'static Game>,
+    other_game: Option<&'static Game>,
     /// The requested game.
     #[cfg(feature = "games")]
     wanted: Option<&'static Game>,
@@ -77,6 +74,13 @@ impl Found {
         self.other_game
             .or(self.wanted)
             .or_else(|| self.game_in_answer())
+    }
+
+    /// The game in the answer, if it is not the requested one.
+    ///
+    /// `None` after [`Client::detect`](crate::Client::detect), which requests no game.
+    pub const fn other_game(&self) -> Option<&'static Game> {
+        self.other_game
     }
 
     fn game_in_answer(&self) -> Option<&'static Game> {

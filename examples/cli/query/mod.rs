@@ -507,7 +507,7 @@ async fn by_game(
         about,
     };
     let code = print_answer(form, &asked, &found.outcome)?;
-    if let Some(other) = found.other_game {
+    if let Some(other) = found.other_game() {
         command_line::complain(&other_game(game, other));
     }
     Ok(code.into())
