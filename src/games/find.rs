@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::game::{Game, Mark, MasterAddress, MasterForm};
+use super::game::{Game, Mark, MasterForm};
 use super::table::TABLE;
 use crate::game_key::GameKey;
 use crate::limits::Limits;
@@ -404,37 +404,40 @@ const LIST_CLIENT: &str = "gspylite";
 const LIST_CLIENT_KEY: &str = "mgNUaC";
 
 impl Game {
-    /// The requests to one of the game's list servers, in order. Empty if the row lacks the name,
-    /// number or key that they need.
+    /// The requests for the game's servers, in order, to a list server of this form. Empty if the
+    /// row lacks the name, number or key that they need.
     ///
-    /// ```
-    /// use queryport::Limits;
-    /// use queryport::games::Game;
+    /// `Client::list` and `Client::servers_at` send them, for example to a list server of a
+    /// configuration file:
     ///
-    /// let game = Game::find("warsow")?;
-    /// for master in game.masters {
-    ///     println!(
-    ///         "{}: {:?}",
-    ///         master.address,
-    ///         game.list_requests(master, &Limits::default())
-    ///     );
+    /// ```no_run
+    /// use queryport::games::{Game, MasterForm};
+    /// use queryport::{Client, Limits};
+    ///
+    /// # async fn example(master: String) -> Result<(), Box<dyn std::error::Error>> {
+    /// let game = Game::find("openarena")?;
+    /// // One request for each of the game's `numbers`.
+    /// for request in game.list_requests(MasterForm::Long, &Limits::default()) {
+    ///     let list = Client::new()?.list(&master, request).await?;
+    ///     println!("{} servers, {}", list.servers.len(), list.completeness);
     /// }
-    /// # Ok::<(), queryport::games::UnknownGame>(())
+    /// # Ok(())
+    /// # }
     /// ```
-    pub fn list_requests(&self, master: &MasterAddress, limits: &Limits) -> Vec<ListRequest> {
+    pub fn list_requests(&self, form: MasterForm, limits: &Limits) -> Vec<ListRequest> {
         let all = quake3::GetServers {
             empty: true,
             full: true,
             ..Default::default()
         };
-        match master.form {
+        match form {
             MasterForm::Short => self.quake3_requests(&all, limits),
             MasterForm::Named | MasterForm::Long => {
                 let Some(name) = self.gamename else {
                     return Vec::new();
                 };
                 let of_game = quake3::GetServers {
-                    extended: master.form == MasterForm::Long,
+                    extended: form == MasterForm::Long,
                     game: Some(name.as_bytes()),
                     ..all
                 };

@@ -312,6 +312,8 @@ impl Client {
     }
 
     /// Streams the list of one list server while it arrives. See [`Self::list`].
+    ///
+    /// `Game::list_requests` has the requests for the servers of a game.
     pub fn servers_at(
         &self,
         master: impl Into<Server>,

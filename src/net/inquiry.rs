@@ -131,7 +131,7 @@ impl Gathering {
         let mut gathering = Self::new(client, LIST_TIMEOUT);
         for master in game.masters {
             let requests = Requests {
-                list: game.list_requests(master, &client.options.limits),
+                list: game.list_requests(master.form, &client.options.limits),
                 is_silent_if_empty: master.is_silent_if_empty,
             };
             if !requests.list.is_empty() {

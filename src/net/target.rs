@@ -328,6 +328,14 @@ impl From<(&Game, Listed)> for ScanTarget {
     }
 }
 
+/// A server of a borrowed list.
+#[cfg(feature = "games")]
+impl From<(&Game, &Listed)> for ScanTarget {
+    fn from((game, listed): (&Game, &Listed)) -> Self {
+        (game, *listed).into()
+    }
+}
+
 /// The query of a target, on its way to the scanner.
 pub(super) struct NumberedQuery<C: Conversation> {
     /// The position of the target in the list.

@@ -335,7 +335,7 @@ mod tests {
                     master.form,
                     MasterForm::Short | MasterForm::Named | MasterForm::Long
                 );
-                is_quake3.then(|| game.list_requests(master, &Limits::default()))
+                is_quake3.then(|| game.list_requests(master.form, &Limits::default()))
             });
             let (Format::Quake3, Some(requests)) = (world.service.format(), requests) else {
                 continue;

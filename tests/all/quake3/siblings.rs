@@ -174,7 +174,7 @@ fn a_line_of_quetoo_has_as_many_values_as_the_limits_allow() {
 fn the_list_of_quetoo_is_read() {
     let game = Game::find("quetoo").unwrap();
     let [master] = game.masters else { panic!() };
-    let requests = game.list_requests(master, &Limits::default());
+    let requests = game.list_requests(master.form, &Limits::default());
     let [ListRequest::Quake3(list)] = &requests[..] else {
         panic!()
     };
