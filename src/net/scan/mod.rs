@@ -43,9 +43,11 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 
 /// A scan over the network: queries each server of a list and returns results as they arrive.
 ///
-/// Call [`Self::next`], or use it as a [`Stream`]. All work happens in these calls, and results
-/// that were not taken yet count as queries in flight, so a slow caller slows the scan down. A
-/// future of `next` can be dropped at any time without losing anything.
+/// Call [`Self::next`], or use it as a [`Stream`][stream]. All work happens in these calls, and
+/// results that were not taken yet count as queries in flight, so a slow caller slows the scan down.
+/// A future of `next` can be dropped at any time without losing anything.
+///
+/// [stream]: https://docs.rs/futures-core/latest/futures_core/stream/trait.Stream.html
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol, ScanOptions};
