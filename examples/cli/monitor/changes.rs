@@ -6,7 +6,9 @@ use std::time::{Instant, UNIX_EPOCH};
 
 use super::events::timestamp;
 use super::server_page::table;
-use super::status_page::{MAX_MESSAGE, View, class_of, linked_name, push_escaped, unbroken};
+use super::status_page::{
+    MAX_MESSAGE, View, class_of, escaped, linked_name, push_escaped, remark_or_address, unbroken,
+};
 use super::watch::{Change, Server};
 
 /// The number of changes on the status page.
@@ -72,6 +74,11 @@ pub(super) fn of_all(servers: &[Server], view: &View, html: &mut String) {
         time(&entry, view, html);
         html.push_str("<td>");
         linked_name(entry.server, view, html);
+        if let Some(text) = remark_or_address(entry.server) {
+            html.push_str("<small><bdi>");
+            escaped(&text, html);
+            html.push_str("</bdi></small>");
+        }
         html.push_str("</td>");
         let lasted = format!(" for {}", lasted(&entry, view));
         state(entry.change, &lasted, html);

@@ -72,10 +72,7 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
         performance(server, "", thresholds, &mut line);
         return (worst, line);
     }
-    let up = servers
-        .iter()
-        .filter(|server| server.outcome().is_some())
-        .count();
+    let up = servers.iter().filter(|server| server.is_up_now()).count();
     let _ = write!(line, "{up} of {} servers up |", servers.len());
     for server in servers {
         let prefix = format!("{} ", plain(&server.identity.to_string()));
@@ -163,7 +160,7 @@ fn performance(server: &Server, prefix: &str, thresholds: Thresholds, line: &mut
     // A quote in a label is written twice, and an equals sign cannot be in one.
     let prefix = prefix.replace('\'', "''").replace('=', "_");
     if server.is_asked() {
-        let is_up = u8::from(server.outcome().is_some());
+        let is_up = u8::from(server.is_up_now());
         let _ = write!(line, " '{prefix}up'={is_up};;;0;1");
     }
     let _ = write!(line, " '{prefix}rejected'={}c", server.rejected);
@@ -171,14 +168,16 @@ fn performance(server: &Server, prefix: &str, thresholds: Thresholds, line: &mut
         return;
     };
     let status = &outcome.answer;
-    if let Some(players) = status.player_count {
+    // The players of another game are not on the watched one.
+    let counted = Some(status).filter(|_| server.is_up_now());
+    if let Some(players) = counted.and_then(|status| status.player_count) {
         let slots = status
             .max_players
             .map(|slots| slots.to_string())
             .unwrap_or_default();
         let _ = write!(line, " '{prefix}players'={players};;;0;{slots}");
     }
-    if let Some(bots) = status.bot_count {
+    if let Some(bots) = counted.and_then(|status| status.bot_count) {
         let _ = write!(line, " '{prefix}bots'={bots};;;0");
     }
     if let Some(time) = outcome.rtt {

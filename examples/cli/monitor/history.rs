@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use queryport::ServerStatus;
 
+use super::watch::State;
+
 /// The time that one sample covers.
 pub(crate) const STEP: Duration = Duration::from_secs(600);
 /// Samples of a day.
@@ -34,6 +36,8 @@ impl Crowd {
 pub(crate) struct Sample {
     /// Queries after which the server was up.
     pub(crate) up: u32,
+    /// Queries that another game answered.
+    pub(crate) other_game: u32,
     /// Queries after which it was down.
     pub(crate) down: u32,
     /// The most players; `None` without an answer that counts them.
@@ -41,17 +45,28 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// The sample of one query.
-    pub(crate) fn new(is_up: bool, crowd: Option<Crowd>) -> Self {
-        Self {
-            up: u32::from(is_up),
-            down: u32::from(!is_up),
+    /// The sample of one query, after which the server was in this state.
+    pub(crate) fn new(state: State, crowd: Option<Crowd>) -> Self {
+        let mut sample = Self {
             crowd,
+            ..Self::default()
+        };
+        *sample.queries(state) += 1;
+        sample
+    }
+
+    /// The number of queries after which the server was in this state.
+    fn queries(&mut self, state: State) -> &mut u32 {
+        match state {
+            State::Up => &mut self.up,
+            State::OtherGame => &mut self.other_game,
+            State::Down | State::NotAsked | State::New => &mut self.down,
         }
     }
 
     fn merge(&mut self, other: Self) {
         self.up += other.up;
+        self.other_game += other.other_game;
         self.down += other.down;
         self.crowd = self.crowd.max(other.crowd);
     }
@@ -84,13 +99,13 @@ impl History {
         }
     }
 
-    /// Counts the server as down after a query of this time, after which it was counted as up.
-    pub(crate) fn turn_down(&mut self, time: Instant) {
+    /// Counts the server as down after a query of this time, after which it was counted with `state`.
+    pub(crate) fn turn_down(&mut self, state: State, time: Instant) {
         let Some(start) = self.start else { return };
         let step = step(start, time);
         let mut samples = self.samples.iter_mut();
         if let Some((_, sample)) = samples.rfind(|(kept, _)| *kept == step) {
-            sample.up -= 1;
+            *sample.queries(state) -= 1;
             sample.down += 1;
         }
     }
@@ -110,10 +125,11 @@ impl History {
         Some(now.saturating_duration_since(self.start?).min(DAY))
     }
 
-    /// The queries of the last day after which the server was up, and after which it was down.
+    /// The queries of the last day after which the server was up, and after which it was not.
     pub(crate) fn queries(&self, now: Instant) -> (u64, u64) {
-        self.last_day(now).fold((0, 0), |(up, down), (_, sample)| {
-            (up + u64::from(sample.up), down + u64::from(sample.down))
+        self.last_day(now).fold((0, 0), |(up, not), (_, sample)| {
+            let sample_not = u64::from(sample.other_game) + u64::from(sample.down);
+            (up + u64::from(sample.up), not + sample_not)
         })
     }
 }
@@ -137,19 +153,21 @@ mod tests {
         };
         let mut history = History::default();
         assert_eq!(history.last_day(start).count(), 0);
-        for (minutes, is_up, crowd) in [
-            (0, false, None),
-            (3, true, crowd(7, 64)),
-            (9, true, crowd(2, 16)),
-            (9, true, None),
-            (10, false, None),
-            (35, true, None),
+        for (minutes, state, crowd) in [
+            (0, State::Down, None),
+            (3, State::Up, crowd(7, 64)),
+            (9, State::Up, crowd(2, 16)),
+            (9, State::Up, None),
+            (9, State::OtherGame, None),
+            (10, State::Down, None),
+            (35, State::Up, None),
         ] {
-            history.add(Sample::new(is_up, crowd), at(minutes));
+            history.add(Sample::new(state, crowd), at(minutes));
         }
         let present = SAMPLES - 1;
         let first = Sample {
             up: 3,
+            other_game: 1,
             down: 1,
             crowd: crowd(7, 64),
         };
@@ -157,13 +175,13 @@ mod tests {
             history.last_day(at(39)).collect::<Vec<_>>(),
             [
                 (present - 3, first),
-                (present - 2, Sample::new(false, None)),
-                (present, Sample::new(true, None))
+                (present - 2, Sample::new(State::Down, None)),
+                (present, Sample::new(State::Up, None))
             ]
         );
         // A week at one query a minute.
         for minute in 36..7 * 24 * 60 {
-            history.add(Sample::new(true, crowd(1, 16)), at(minute));
+            history.add(Sample::new(State::Up, crowd(1, 16)), at(minute));
             assert!(history.samples.len() as u64 <= SAMPLES);
         }
         let places: Vec<u64> = history

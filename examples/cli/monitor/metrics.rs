@@ -81,7 +81,7 @@ impl ServerSeries {
         Ok(Self {
             up: server.gauge(
                 "queryport_up",
-                "Whether the server answered its latest query; absent if it could not be asked.",
+                "Whether the watched game answered the latest query; absent if the server could not be asked.",
             )?,
             players: server.gauge("queryport_players", "Players on the server, bots included.")?,
             bots: server.gauge("queryport_bots", "Bots among the players.")?,
@@ -121,7 +121,7 @@ impl ServerSeries {
         let game = what.game().map_or("", |game| game.id);
         let labels = [address.as_str(), protocol, game];
         if server.is_asked() {
-            let is_up = i64::from(server.failure.is_none());
+            let is_up = i64::from(server.is_up_now());
             self.up.with_label_values(&labels).set(is_up);
         }
         self.queries
@@ -143,10 +143,13 @@ impl ServerSeries {
         if let Some(time) = outcome.rtt {
             self.rtt.with_label_values(&labels).set(time.as_secs_f64());
         }
+        if server.is_up_now() {
+            self.record_counts(&labels, &outcome.answer);
+        }
         self.record_status(&labels, &outcome.answer, what.protocol());
     }
 
-    fn record_status(&self, labels: &[&str; 3], status: &ServerStatus, protocol: Protocol) {
+    fn record_counts(&self, labels: &[&str; 3], status: &ServerStatus) {
         let counts = [
             (&self.players, status.player_count),
             (&self.bots, status.bot_count),
@@ -157,6 +160,9 @@ impl ServerSeries {
                 gauge.with_label_values(labels).set(i64::from(count));
             }
         }
+    }
+
+    fn record_status(&self, labels: &[&str; 3], status: &ServerStatus, protocol: Protocol) {
         self.complete
             .with_label_values(labels)
             .set(i64::from(status.completeness.is_complete()));
@@ -180,7 +186,10 @@ fn games(registry: &Registry, watched: &Watched) -> Result<(), Error> {
         "queryport_game_servers",
         "Servers that the list servers of the game name.",
     )?;
-    let up = game.gauge("queryport_game_servers_up", "Listed servers that answered.")?;
+    let up = game.gauge(
+        "queryport_game_servers_up",
+        "Listed servers of the game that answered.",
+    )?;
     let players = game.gauge(
         "queryport_game_players",
         "Players on the servers of the game, bots included.",

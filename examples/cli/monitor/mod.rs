@@ -89,7 +89,8 @@ A list for --file:
   openarena example.org  # EU duel
   quake3 192.0.2.1:27961
 
-The manual has the fields of /status.json, alerts, and a unit for systemd:
+The manual has the fields of /status.json, alerts, and a unit for systemd. It is the file
+src/guide/monitor.md of the repository, or as a page:
   https://docs.rs/queryport/latest/queryport/guide/monitor/index.html
 
 Exit status with --once, as of every monitoring plug-in:

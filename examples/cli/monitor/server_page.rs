@@ -16,7 +16,8 @@ use crate::query::print::{counts, description};
 
 /// The legend of the chart.
 const LEGEND: &str = "<p class=\"legend\"><span class=\"players\">players, on the scale of the \
-                      slots</span> <span class=\"off\">down</span> <span class=\"on\">up</span></p>\n";
+                      slots</span> <span class=\"off\">down</span> <span class=\"other\">another \
+                      game</span> <span class=\"on\">up</span></p>\n";
 
 /// The page of the server at this path; `None` if there is none.
 pub(crate) fn page(watched: &Watched, wanted: &str, view: &View) -> Option<String> {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::check;
 use super::metrics::label;
-use super::status_page::path;
+use super::status_page::{current, path};
 use super::watch::{Server, Watched, WatchedGame};
 
 /// The page. Unknown values are `null`.
@@ -32,10 +32,9 @@ fn of_server(server: &Server, now: Instant) -> Value {
     let status = server.answer.as_ref().map(|outcome| &outcome.answer);
     let answered_game = status.and_then(|status| Game::of(status, what.protocol()));
     let text = |text: Option<&Text>| text.map(|text| label(&text.plain()));
-    // Counts of the past are not those of a server that is down.
-    let current = status.filter(|_| server.state.is_online());
+    let current = current(server);
     let rtt = server.outcome().and_then(|outcome| outcome.rtt);
-    let (up, down) = server.history.queries(now);
+    let (up, not_up) = server.history.queries(now);
     json!({
         "server": label(&server.identity.address()),
         "protocol": what.protocol().as_str(),
@@ -57,7 +56,7 @@ fn of_server(server: &Server, now: Instant) -> Value {
         "complete": current.map(|status| status.completeness.is_complete()),
         "rtt": rtt.map(|rtt| rtt.as_secs_f64()),
         "history_seconds": server.history.length(now).map(|time| time.as_secs()),
-        "up_share_of_day": (up + down > 0).then(|| up as f64 / (up + down) as f64),
+        "up_share_of_day": (up + not_up > 0).then(|| up as f64 / (up + not_up) as f64),
     })
 }
 

@@ -25,7 +25,8 @@ const MOST_REFRESH: u64 = 30;
 const MAX_TEXT: usize = 80;
 /// The maximum number of characters of the value of a rule, and of the reason why a server is down.
 pub(super) const MAX_MESSAGE: usize = 300;
-/// The height of the bars of a chart. Below them are lanes of the time down and of the time up.
+/// The height of the bars of a chart. Below them are lanes of the time down or of another game, and
+/// of the time up.
 const BARS: u64 = 26;
 
 /// The page of a monitor that watches nothing.
@@ -261,9 +262,10 @@ pub(super) fn status(server: &Server) -> Option<&ServerStatus> {
     Some(&server.answer.as_ref()?.answer)
 }
 
-/// The status of a server that answers. The players of the past are not on the server.
+/// The status of a server that is up. The players of the past are not on the server, and those of
+/// another game are not on the watched one.
 pub(super) fn current(server: &Server) -> Option<&ServerStatus> {
-    status(server).filter(|_| server.state.is_online())
+    status(server).filter(|_| server.state == State::Up)
 }
 
 fn table(servers: &[Server], view: &View, html: &mut String) {
@@ -388,6 +390,13 @@ pub(super) fn game_and_address(server: &Server, html: &mut String) {
     }
 }
 
+/// The remark of the list, or else the address, if it is not the name.
+pub(super) fn remark_or_address(server: &Server) -> Option<String> {
+    let note = server.note.clone();
+    let text = note.unwrap_or_else(|| server.identity.address());
+    (text != shown_name(server)).then_some(text)
+}
+
 /// The class of a state in the style sheet.
 pub(super) const fn class_of(state: State) -> &'static str {
     match state {
@@ -469,10 +478,11 @@ fn peak(history: &History, now: Instant) -> Option<Crowd> {
 }
 
 /// Bars of the players over the last day on the scale of the slots. Below them are two lanes: marks
-/// where the server was down, and a line where it was up. A step of time can have both.
+/// where the server was down or another game answered, and a line where it was up. A step of time can
+/// have all of them; a mark of an outage hides that of another game.
 pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
-    let (up, down) = server.history.queries(now);
-    if up + down == 0 {
+    let (up, not_up) = server.history.queries(now);
+    if up + not_up == 0 {
         return;
     }
     let samples = samples(&server.history, now);
@@ -481,6 +491,13 @@ pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
     let most = peak.map(|peak| peak.players);
     let scale = u64::from(slots.max(most).unwrap_or_default().max(1));
     let bars = bars(&samples, scale);
+    let other = match samples.iter().any(|s| s.other_game > 0) {
+        true => {
+            let path = lane(29, samples.map(|s| s.other_game > 0));
+            format!("<path class=\"other\" d=\"{path}\"/>")
+        }
+        false => String::new(),
+    };
     let off = lane(29, samples.map(|s| s.down > 0));
     let on = lane(33, samples.map(|s| s.up > 0));
     let counts = match peak {
@@ -501,9 +518,9 @@ pub(super) fn chart(server: &Server, now: Instant, html: &mut String) {
         html,
         "<svg viewBox=\"0 0 {SAMPLES} 35\" preserveAspectRatio=\"none\" role=\"img\" \
          aria-label=\"Players of the last {label}: {counts}{last}\"><path class=\"bars\" d=\"{bars}\"/>\
-         <path class=\"off\" d=\"{off}\"/><path class=\"on\" d=\"{on}\"/></svg>"
+         {other}<path class=\"off\" d=\"{off}\"/><path class=\"on\" d=\"{on}\"/></svg>"
     );
-    let uptime = uptime(up, up + down, length.as_deref());
+    let uptime = uptime(up, up + not_up, length.as_deref());
     // A narrow column breaks between the two.
     let (counts, uptime) = (counts.replace(' ', "\u{a0}"), uptime.replace(' ', "\u{a0}"));
     let _ = write!(html, "<small class=\"day\">{counts} · {uptime}</small>");

@@ -1090,13 +1090,26 @@ fn an_answer_of_another_game_is_told() {
             "{part}"
         );
     }
-    assert!(servers.contains("12/16"), "the players of now: {servers}");
+    let text = servers.replace('\u{a0}', " ");
+    assert!(
+        text.contains("0 players") && text.contains("peak 12 of 16 · up 1 of 3 times"),
+        "{text}"
+    );
+    assert!(text.contains("<path class=\"other\" d="), "{text}");
+    assert!(!servers.contains("12/16"), "{servers}");
     let mut servers = watched.servers;
     servers[0].add(Ok(terror), watch::now());
     let watched = watching(servers);
     let (state, line) = report(&watched, Thresholds::default());
     assert_eq!(state, State::Warning);
-    assert!(line.contains(words), "{line}");
+    assert!(line.contains(words) && line.contains("'up'=0"), "{line}");
+    assert!(!line.contains("'players'"), "{line}");
+    let metrics = super::metrics::page(&watched).unwrap();
+    let up = "queryport_up{game=\"openarena\",protocol=\"quake3\",server=\"192.0.2.1:27960\"} 0";
+    assert!(
+        metrics.contains(up) && !metrics.contains("queryport_players{"),
+        "{metrics}"
+    );
 }
 
 #[test]
@@ -1984,7 +1997,10 @@ fn the_status_page_has_the_latest_changes_of_all_servers() {
     let (_, changes) = page.split_once("Latest changes").unwrap();
     let rows: Vec<&str> = changes.split("<tr><td>").skip(1).collect();
     assert_eq!(rows.len(), 10);
-    assert!(rows[0].contains("href=\"server/quake3/192.0.2.7:27960\"><bdi>Srv</bdi></a></td>"));
+    let name = "href=\"server/quake3/192.0.2.7:27960\"><bdi>Srv</bdi></a>";
+    assert!(rows[0].contains(&format!(
+        "{name}<small><bdi>192.0.2.7:27960</bdi></small></td>"
+    )));
     assert!(rows[0].contains("<td class=\"down\">down for 3 min so far<small>no answer"));
     assert!(rows[1].contains("192.0.2.7") && rows[1].contains("<td class=\"up\">up for 10 s<"));
     assert!(!shown(&one(vec![Err(silent())]), watch::now()).contains("Latest changes"));

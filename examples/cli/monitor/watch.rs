@@ -44,7 +44,7 @@ impl State {
         }
     }
 
-    /// Whether a server answers.
+    /// Whether a server answers, of whatever game.
     pub(crate) const fn is_online(self) -> bool {
         matches!(self, Self::Up | Self::OtherGame)
     }
@@ -206,8 +206,7 @@ impl Server {
         }
         if is_asked {
             let crowd = self.status().and_then(Crowd::of);
-            let sample = Sample::new(state.is_online(), crowd);
-            self.history.add(sample, now);
+            self.history.add(Sample::new(state, crowd), now);
         }
         is_new.then_some(state)
     }
@@ -218,12 +217,12 @@ impl Server {
         let mut doubts = std::mem::take(&mut self.doubts);
         doubts.retain(|doubt| doubt.is_asked == is_asked);
         let since = doubts.first().map_or(now, |doubt| doubt.time);
-        self.state = state;
+        let before = std::mem::replace(&mut self.state, state);
         self.since = Some(since);
         self.keep_change(since);
         if state == State::Down {
             for doubt in doubts {
-                self.history.turn_down(doubt.time);
+                self.history.turn_down(before, doubt.time);
             }
         }
     }
@@ -306,9 +305,15 @@ impl Server {
         self.other_game.as_deref().filter(|_| is_other)
     }
 
-    /// The status in the answer to the latest query.
+    /// Whether the watched game answered the latest query.
+    pub(crate) fn is_up_now(&self) -> bool {
+        self.failure.is_none() && self.state == State::Up
+    }
+
+    /// The status in the answer of the watched game to the latest query.
     fn status(&self) -> Option<&ServerStatus> {
-        Some(&self.outcome()?.answer)
+        let outcome = self.outcome().filter(|_| self.is_up_now())?;
+        Some(&outcome.answer)
     }
 }
 
@@ -339,7 +344,7 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Counts a server that answered.
+    /// Counts a server of the game that answered.
     pub(crate) fn add(&mut self, status: &ServerStatus) {
         self.up += 1;
         self.players += u64::from(status.player_count.unwrap_or_default());
@@ -480,7 +485,9 @@ async fn scan(sender: &Sender, game: &Game) -> Result<(Sums, BTreeMap<String, bo
         let Ok(outcome) = scanned.result else {
             continue;
         };
-        sums.add(&outcome.answer);
+        if game.other_game(&outcome.answer, game.protocol).is_none() {
+            sums.add(&outcome.answer);
+        }
     }
     Ok((sums, lists.collect()))
 }
