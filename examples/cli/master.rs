@@ -154,6 +154,8 @@ pub(crate) fn start(arguments: Arguments) -> ExitCode {
 #[derive(Debug)]
 struct Watched {
     master: Master,
+    /// The addresses that the master lists.
+    scope: Scope,
     refused: VecDeque<(SocketAddr, String)>,
     /// Reports each refused heartbeat once.
     known: BTreeSet<(SocketAddr, String)>,
@@ -195,9 +197,13 @@ impl Machine for Watched {
 }
 
 /// Why a heartbeat was refused.
-fn refusal(tag: &str, master: &Master) -> String {
-    if master.knows_tag(tag) {
-        return "the list is full, or has no servers of this machine without --loopback".to_owned();
+fn refusal(server: SocketAddr, tag: &str, watched: &Watched) -> String {
+    if watched.master.knows_tag(tag) {
+        let why = match watched.scope.admits(server) {
+            true => "the list has no space, see --max-servers and --max-per-address",
+            false => "it has an address of this machine, give --loopback to list such servers",
+        };
+        return why.to_owned();
     }
     if is_sign_off(tag) {
         let why = "the server ends; it stays in the list until its entry expires, because the sender can be forged";
@@ -212,13 +218,16 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     let interrupted = command_line::interrupted();
     let sockets = sockets(&arguments.addresses)?;
     let time = arguments.seconds.map(Duration::from_secs_f64);
-    let master = Master::new(Secret::from_os()?, options(arguments), Instant::now());
+    let options = options(arguments);
+    let scope = options.scope;
+    let master = Master::new(Secret::from_os()?, options, Instant::now());
     let memory = master.memory_bound() / 1024;
     command_line::print_if_read(format_args!(
         "the list takes at most {memory} KiB of memory"
     ))?;
     let mut watched = Watched {
         master,
+        scope,
         refused: VecDeque::new(),
         known: BTreeSet::new(),
     };
@@ -287,8 +296,8 @@ async fn after(time: Option<Duration>) {
 
 /// Prints the servers that were refused or listed, or that have expired.
 fn print_events(watched: &mut Watched) -> io::Result<()> {
-    for (server, tag) in watched.refused.drain(..) {
-        let why = refusal(&tag, &watched.master);
+    for (server, tag) in std::mem::take(&mut watched.refused) {
+        let why = refusal(server, &tag, watched);
         command_line::print_if_read(format_args!(
             "refused {server} with heartbeat tag {tag}: {why}"
         ))?;
@@ -394,7 +403,14 @@ mod tests {
         let mut options = Options::default();
         options.tags = vec![("Own".to_owned(), "own".to_owned())];
         let master = Master::new(Secret::new([7; 16]), options, Instant::now());
-        let full = "the list is full, or has no servers of this machine without --loopback";
+        let watched = Watched {
+            master,
+            scope: Scope::Lan,
+            refused: VecDeque::new(),
+            known: BTreeSet::new(),
+        };
+        let near = SocketAddr::from(([192, 168, 0, 1], 27960));
+        let full = "the list has no space, see --max-servers and --max-per-address";
         for (tag, why) in [
             ("DarkPlaces", full),
             ("Own", full),
@@ -411,8 +427,14 @@ mod tests {
                 "the server ends; it stays in the list until its entry expires, because the sender can be forged",
             ),
         ] {
-            assert_eq!(refusal(tag, &master), why, "{tag}");
+            assert_eq!(refusal(near, tag, &watched), why, "{tag}");
         }
+        let own = SocketAddr::from(([127, 0, 0, 1], 27960));
+        let why = refusal(own, "DarkPlaces", &watched);
+        assert!(
+            why.contains("--loopback") && !why.contains("space"),
+            "{why}"
+        );
     }
 
     #[test]
