@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Add `status`, the normalised status, and, if the answer identifies the game, `game` with its
-    /// id.
+    /// id. Its texts are decoded as the game writes them; all others have a character for each byte.
     #[arg(long)]
     normalised: bool,
 }

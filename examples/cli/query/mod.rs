@@ -254,7 +254,8 @@ async fn run(
         can_write.map_err(named)?;
         let how = (options, timing, arguments.short);
         let (result, transcript) = record(&client, (*what, server), how).await;
-        let code = show(form, (*what, server, ""), &result)?;
+        let about = what.game().map_or("", |game| heading(game, &result));
+        let code = show(form, (*what, server, about), &result)?;
         if transcript.datagrams(false).next().is_some() {
             fs::write(file, transcript.to_string()).map_err(named)?;
         }
@@ -278,6 +279,13 @@ async fn run(
             Ok(show(form, (what, server, ""), &result)?.into())
         }
     }
+}
+
+/// The game that the answer names, or else the one that was asked for.
+fn heading(asked: &Game, result: &Result<Answered, Error>) -> &'static str {
+    let found = result.as_ref().ok();
+    let found = found.and_then(|outcome| Game::of(&outcome.answer, asked.protocol));
+    found.map_or(asked.name, |game| game.name)
 }
 
 fn options(arguments: &Arguments, asked: &Asked<'_>) -> QueryOptions {
