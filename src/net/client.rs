@@ -143,7 +143,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`ErrorKind`](crate::ErrorKind). Returns the error of the first port. [`Error::BadAddress`] if `server`
+    /// See [`ErrorKind`](crate::ErrorKind). Returns the error of the first port: its address is the
+    /// queried one, so its port can differ from the given port. [`Error::BadAddress`] if `server`
     /// has no port and the game has no default port; [`Error::UnknownGame`] suggests similar names.
     #[cfg(feature = "games")]
     pub async fn query_game<'g>(

@@ -134,7 +134,7 @@ pub enum Error {
     NameResolution {
         /// The name.
         host: String,
-        /// The resolver's error. Shared, so that errors can be cloned.
+        /// The resolver's error, a [`std::io::Error`]. Shared, so that errors can be cloned.
         source: Arc<io::Error>,
     },
     /// The operating system refused an operation.
@@ -142,7 +142,7 @@ pub enum Error {
     Io {
         /// The operation.
         doing: &'static str,
-        /// The system's error. Shared, so that errors can be cloned.
+        /// The system's error, a [`std::io::Error`]. Shared, so that errors can be cloned.
         source: Arc<io::Error>,
     },
 }
