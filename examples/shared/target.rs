@@ -159,7 +159,7 @@ pub struct Identity {
     pub what: What,
     /// In lower case, without brackets. An address has its canonical form.
     host: String,
-    port: Option<u16>,
+    pub port: Option<u16>,
 }
 
 impl Identity {

@@ -1031,7 +1031,10 @@ fn a_recorded_query_says_how_it_was_made_and_how_it_ended() {
         std::fs::read_to_string(&file).unwrap(),
         "# protocol quake3\n"
     );
-    std::fs::remove_file(file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let (code, out, err) = output(&["query", "quake3", address, "--record", &file]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(!std::path::Path::new(&file).exists(), "an empty record");
 }
 
 #[test]

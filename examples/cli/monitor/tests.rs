@@ -393,6 +393,17 @@ fn a_text_does_not_begin_the_performance_data() {
 }
 
 #[test]
+fn a_failure_names_a_query_port_that_is_not_the_given_port() {
+    let game = Game::find("openarena").unwrap();
+    for (port, named) in [(27960, ""), (27961, "query port 27960: ")] {
+        let mut server = Server::new(What::Game(game), format!("192.0.2.1:{port}"));
+        server.add(Err(silent()), watch::now());
+        let reason = server.reason().unwrap();
+        assert!(reason.starts_with(&format!("{named}no answer")), "{reason}");
+    }
+}
+
+#[test]
 fn a_server_that_was_not_asked_is_unknown_and_not_down() {
     let source = std::sync::Arc::new(std::io::Error::other("no resolver"));
     let errors = [

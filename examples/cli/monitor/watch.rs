@@ -112,7 +112,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn of(error: &Error) -> Self {
+    fn of(error: &Error, server: &Identity) -> Self {
         let is_asked = !matches!(
             error.kind(),
             ErrorKind::BadAddress
@@ -125,16 +125,21 @@ impl Failure {
             kind: error.kind().as_str(),
             is_asked,
             message: command_line::message(error),
-            reason: reason(error),
+            reason: reason(error, server),
         }
     }
 }
 
-/// The error without the address of the server, and its causes.
-fn reason(error: &Error) -> String {
-    match std::error::Error::source(error) {
+/// The error without the address of the server, and its causes. A query port that is not the port
+/// of the server comes first.
+fn reason(error: &Error, server: &Identity) -> String {
+    let reason = match std::error::Error::source(error) {
         Some(cause) => format!("{}: {}", error.reason(), command_line::message(cause)),
         None => error.reason(),
+    };
+    match error.peer().map(|peer| peer.port()) {
+        Some(port) if server.port != Some(port) => format!("query port {port}: {reason}"),
+        _ => reason,
     }
 }
 
@@ -186,7 +191,7 @@ impl Server {
                 {
                     self.rejected += u64::from(*rejected);
                 }
-                let failure = Failure::of(&error);
+                let failure = Failure::of(&error, &self.identity);
                 *self.failures.entry(failure.kind).or_default() += 1;
                 self.failure = Some(failure);
             }

@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
     short: bool,
     /// Write the datagrams of the query into this file, as a transcript that `queryport decode` and
     /// `queryport serve --replay` read. Of a game, only the usual query port is queried. The file has
-    /// no address of the server or of this machine. An existing file stays if nothing answers.
+    /// no address of the server or of this machine. If nothing answers, no file is written.
     #[arg(long, value_name = "FILE", conflicts_with = "commands")]
     record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.
@@ -197,10 +197,13 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
             target::server(host)?;
             Asked::Host(host)
         }
-        (None, Some(_), None) => {
-            return Err(
-                "the server is missing: add HOST or HOST:PORT, or search with --lan".to_owned(),
-            );
+        (None, Some(name), None) => {
+            let game = Game::find(name).map_or("", |game| game.id);
+            let search = format!("query --lan {game}");
+            return Err(format!(
+                "the server is missing: add HOST or HOST:PORT, or search with {}",
+                search.trim_end()
+            ));
         }
     };
     let protocol = match asked {
@@ -250,6 +253,7 @@ async fn run(
         let named =
             |error: io::Error| format!("{}: {}", file.display(), command_line::message(&error));
         // An earlier record is lost only to one with a reply.
+        let is_new = !file.exists();
         let can_write = File::options().append(true).create(true).open(file);
         can_write.map_err(named)?;
         let how = (options, timing, arguments.short);
@@ -258,6 +262,8 @@ async fn run(
         let code = show(form, (*what, server, about), &result)?;
         if transcript.datagrams(false).next().is_some() {
             fs::write(file, transcript.to_string()).map_err(named)?;
+        } else if is_new {
+            fs::remove_file(file).map_err(named)?;
         }
         return Ok(code.into());
     }
@@ -450,7 +456,8 @@ async fn detect(
             writeln!(out, "{}", print::json_error(None, Some(host), &error))?;
             return Ok(ExitCode::FAILURE);
         }
-        found => found?,
+        Err(error) => return Err(with_similar_games(&error, host).into()),
+        Ok(found) => found,
     };
     if found.is_empty() {
         let why = match command_line::split(host) {
@@ -478,6 +485,19 @@ async fn detect(
         code = code.max(print_answer(form, &asked, &found.outcome)?);
     }
     Ok(code.into())
+}
+
+/// The error; of an unknown host name also the games with similar names, if the name is a misspelt
+/// game.
+fn with_similar_games(error: &Error, host: &str) -> String {
+    let message = command_line::message(error);
+    if error.kind() != ErrorKind::NameResolution {
+        return message;
+    }
+    match Game::find(host) {
+        Err(unknown) if !unknown.suggestions().is_empty() => format!("{message}\n  {unknown}"),
+        _ => message,
+    }
 }
 
 /// Queries a server by its game.
@@ -572,8 +592,11 @@ fn advice(error: &Error, what: What, server: &str) -> String {
             )
         }
         ErrorKind::Unreachable => {
-            "\n  If the host is up, no program listens on that port: is it the query port?"
-                .to_owned()
+            let question = match is_given_port(error, server) {
+                true => ": is it the query port?",
+                false => "",
+            };
+            format!("\n  If the host is up, no program listens on that port{question}")
         }
         ErrorKind::NotThisProtocol => {
             format!(
@@ -583,6 +606,13 @@ fn advice(error: &Error, what: What, server: &str) -> String {
         _ => String::new(),
     };
     other_port + &advice
+}
+
+/// Whether the queried port is the one that the user gave.
+fn is_given_port(error: &Error, server: &str) -> bool {
+    let (_, port) = command_line::split(server);
+    let given = port.and_then(|port| port.parse().ok());
+    given.is_some() && given == error.peer().map(|peer| peer.port())
 }
 
 /// Why another port was queried than was given.
@@ -636,6 +666,32 @@ mod tests {
             let error = parse(line).unwrap_err();
             assert!(error.contains(why), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn advice_fits_what_was_asked() {
+        let game = What::Game(Game::find("battlefield1942").unwrap());
+        let unreachable = Error::Query {
+            peer: ([192, 0, 2, 1], 23000).into(),
+            error: queryport::QueryError::Unreachable,
+        };
+        for (server, may_be_another_port) in [
+            ("192.0.2.1", false),
+            ("192.0.2.1:14567", false),
+            ("192.0.2.1:23000", true),
+        ] {
+            let advice = advice(&unreachable, game, server);
+            let asks = advice.contains("is it the query port?");
+            assert_eq!(asks, may_be_another_port, "{server}: {advice}");
+        }
+        let unknown_host = Error::NameResolution {
+            host: "openarna".to_owned(),
+            source: Arc::new(io::ErrorKind::NotFound.into()),
+        };
+        let message = with_similar_games(&unknown_host, "openarna");
+        assert!(message.contains("did you mean openarena"), "{message}");
+        let message = with_similar_games(&unreachable, "openarna");
+        assert!(!message.contains("did you mean"), "{message}");
     }
 
     #[test]
@@ -699,7 +755,7 @@ mod tests {
             ("quake3 example.org example.net", "expected one server"),
             ("quake3 example.org --retries x", "from 0 to 255"),
             ("quake3", "the server is missing"),
-            ("openarena", "the server is missing"),
+            ("openarena", "search with query --lan openarena"),
             ("example.org --commands status", "required"),
             (
                 "quake3 example.org --commands status",
