@@ -16,7 +16,8 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
     let mut out = io::BufWriter::new(io::stdout());
     let mut interrupted = std::pin::pin!(command_line::interrupted());
     let (search, columns) = (search.to_lowercase(), command_line::columns());
-    let (mut asked, mut answered, mut has_rejected) = (0_u64, 0_u64, false);
+    let (mut asked, mut answered, mut matching) = (0_u64, 0_u64, 0_u64);
+    let mut has_rejected = false;
     let mut is_interrupted = false;
     source.scan();
     let mut events = Vec::new();
@@ -36,6 +37,7 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
                     let mut server = Server::new(target);
                     server.update(*result);
                     if server.answer.is_some() && server.has(&search) {
+                        matching += 1;
                         writeln!(out, "{}", line(&server, columns))?;
                     }
                 }
@@ -62,7 +64,11 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
         ));
         return Ok(command_line::INTERRUPTED.into());
     }
-    command_line::complain(&format!("{answered} of {asked} answered"));
+    let found = match search.is_empty() {
+        true => String::new(),
+        false => format!(", {matching} of {answered} match"),
+    };
+    command_line::complain(&format!("{answered} of {asked} answered{found}"));
     Ok(if answered > 0 && !has_rejected {
         ExitCode::SUCCESS
     } else {

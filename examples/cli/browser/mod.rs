@@ -19,8 +19,7 @@
 //! settings (XDG_CONFIG_HOME), one `PROTOCOL HOST:PORT` or `GAME HOST:PORT` per line. The variables
 //! NO_COLOR and COLORTERM set the use of colours.
 //!
-//! Exit status: 0 after the browser was closed, or (for lines) if a server answered; 1 if no server
-//! answered, or something failed; 2 for a wrong command line.
+//! Exit status: see [`EXIT_STATUS`].
 
 mod farm;
 mod favourites;
@@ -68,12 +67,17 @@ const EXAMPLES: &[&str] = &[
     "browser openarena --search ctf | sort  lines, without a terminal",
 ];
 
+/// The exit codes, as `--help` lists them.
+const EXIT_STATUS: &str = "Exit status: 0 after the browser on a terminal was closed,\n\
+    without a terminal 0 if a server answered, 1 if none did or a line of the list was rejected,\n\
+    1 another failure (a bad file), 2 wrong command line, 130 after Ctrl-C without a terminal";
+
 /// The text of `--favourites` before there are any.
 const NO_FAVOURITES: &str = "no favourites yet: browse a game, as with `queryport browser openarena`, and press Space on a server";
 
 /// Browse game servers on the terminal.
 #[derive(Debug, Parser)]
-#[command(name = "browser", bin_name = "queryport browser", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "browser", bin_name = "queryport browser", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// A game, to get its servers from its list servers; or a file with one server per line:
     /// `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input. Without this

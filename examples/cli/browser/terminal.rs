@@ -19,9 +19,10 @@ use ratatui::backend::CrosstermBackend;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
-use super::command_line::message;
+use super::command_line::{complain, message};
 use super::favourites::Favourites;
 use super::input::action;
+use super::safe_text::safe;
 use super::source::Source;
 use super::state::{Browser, Command, Event};
 use super::view;
@@ -53,10 +54,11 @@ pub(crate) struct Program {
     pub(crate) interval: Duration,
 }
 
-/// Runs until the user or a signal ends it, or until the terminal is closed.
+/// Runs until the user or a signal ends it, or until the terminal is closed. Then prints the messages
+/// about the list, which the screen cuts.
 pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>> {
     let mut ended = std::pin::pin!(ended()?);
-    let (mut terminal, _restored) = enter()?;
+    let (mut terminal, restored) = enter()?;
     let mut keys = keys();
     program.source.scan();
     let mut events = Vec::new();
@@ -110,6 +112,10 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
                 Err(_) => break,
             }
         }
+    }
+    drop(restored);
+    for problem in &program.browser.problems {
+        complain(&safe(problem));
     }
     Ok(ExitCode::SUCCESS)
 }

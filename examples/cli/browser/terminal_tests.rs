@@ -135,6 +135,17 @@ async fn browses() {
     run(arguments).await.unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a program for the tests below"]
+async fn browses_a_list_with_wrong_lines() {
+    let list = std::env::temp_dir().join(format!("queryport-browser-{}", std::process::id()));
+    std::fs::write(&list, "openarna 127.0.0.1:9\nquake3 127.0.0.1:70000\n").unwrap();
+    let arguments = Arguments::parse_from(["browser", &list.to_string_lossy()]);
+    let result = run(arguments).await;
+    std::fs::remove_file(list).unwrap();
+    result.unwrap();
+}
+
 #[test]
 #[ignore = "a program for the tests below"]
 fn panics() {
@@ -178,6 +189,31 @@ fn keys_and_signals_end_it_cleanly() {
         let (code, left) = pty.end();
         assert_eq!(code, Some(0), "{keys:?} {signal:?}: {left:?}");
     }
+}
+
+#[test]
+fn the_messages_about_the_list_are_whole_after_the_end() {
+    let mut pty = Pty::start("browses_a_list_with_wrong_lines", 80, 24);
+    pty.wait_for(ENTER);
+    // Another size draws all texts anew and whole.
+    for columns in 200..800 {
+        if pty.text().contains("openarna") {
+            break;
+        }
+        kit::terminal::resize(&pty.line, columns, 24);
+        pty.signal(Signal::WINCH);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    pty.press("q");
+    let (code, left) = pty.end();
+    let words: Vec<&str> = left.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(
+        text.contains("(protocols: gamespy1, gamespy4, quake3, ut2004)"),
+        "{left:?}"
+    );
+    assert!(text.contains("the port \"70000\""), "{left:?}");
+    assert_eq!(code, Some(0));
 }
 
 #[test]
