@@ -44,10 +44,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::command_line::{self, number, seconds};
+use crate::command_line::{self, WrongArgument, number, seconds};
 use crate::port::{self, Port};
 use crate::{safe_text, target};
-use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
+use clap::Parser;
 use queryport::Protocol;
 use queryport::lists::Scope;
 use shared::masters;
@@ -148,12 +148,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
             "favourites".to_owned(),
             List::Servers(favourites.iter().cloned().collect()),
         ),
-        (Some(list), _) => match named(list, &arguments) {
-            Ok(named) => named,
-            Err(why) => {
-                command_line::leave(&Arguments::command().error(UsageError::InvalidValue, why))
-            }
-        },
+        (Some(list), _) => named(list, &arguments)?,
         (None, _) => {
             let farm = farm.insert(Farm::start().await?);
             (
@@ -218,7 +213,7 @@ fn short(path: &Path) -> String {
 }
 
 /// The list of this name: a file comes before a game.
-fn named(list: &Path, arguments: &Arguments) -> Result<(String, List), String> {
+fn named(list: &Path, arguments: &Arguments) -> Result<(String, List), Box<dyn Error>> {
     let name = list.to_string_lossy();
     let masters = &arguments.master;
     let is_file = list == Path::new("-") || list.exists();
@@ -226,15 +221,15 @@ fn named(list: &Path, arguments: &Arguments) -> Result<(String, List), String> {
         let file = List::File(list.to_owned(), arguments.protocol);
         return Ok((name.into_owned(), file));
     }
-    let game = command_line::game(&name).map_err(|error| match is_file {
-        true => format!("--master needs a game: {error}"),
-        false => format!("no file {name:?}; as a game: {error}"),
+    let game = command_line::game(&name).map_err(|error| match masters.is_empty() {
+        true => Box::<dyn Error>::from(format!("no file {name:?}; as a game: {error}")),
+        false => WrongArgument(format!("--master needs a game: {error}")).into(),
     })?;
     let list = match masters.is_empty() {
         true => List::Game(game, Scope::default()),
         // The program leaks one game.
         false => {
-            let game = masters::with_masters(game, masters)?;
+            let game = masters::with_masters(game, masters).map_err(WrongArgument)?;
             List::Game(Box::leak(Box::new(game)), Scope::Any)
         }
     };

@@ -107,7 +107,7 @@ impl<'a> Queries<'a> {
             }
             read = latest;
             let listed = match read {
-                Some(_) => servers(self.arguments),
+                Some(_) => servers(self.arguments).map_err(|why| why.to_string()),
                 None => Err(format!("{} is gone", file.display())),
             };
             let line = match listed {

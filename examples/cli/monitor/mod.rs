@@ -61,13 +61,13 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::command_line::{self, number, seconds};
+use crate::command_line::{self, WrongArgument, number, seconds};
 use crate::embedded;
 use crate::port::{self, Port};
 use crate::safe_text::{self, counted};
 use crate::server_list::ServerList;
 use crate::target::{self, What};
-use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
+use clap::Parser;
 use queryport::games::Game;
 use queryport::{Client, Dialect, Timing};
 use tokio::net::TcpListener;
@@ -98,7 +98,7 @@ Exit status with --once, as of every monitoring plug-in:
   1 warning: an incomplete answer, another game, a round trip over --warning
   2 critical: no answer, a round trip over --critical
   3 unknown: a host without an address, a wrong command line, output that cannot be written
-Exit status: 0 after Ctrl-C, 1 failure, 2 wrong command line";
+Exit status: 0 after Ctrl-C, 1 failure (a bad file), 2 wrong command line";
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -165,12 +165,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn start(arguments: &Arguments) -> ExitCode {
-    let watched =
-        watched(arguments).map_err(|why| Arguments::command().error(UsageError::InvalidValue, why));
-    let result = match watched {
-        Ok(watched) => run(arguments, watched),
-        Err(error) => return wrong(&error),
-    };
+    let result = watched(arguments).and_then(|watched| run(arguments, watched));
     match result {
         Err(error) if arguments.once => unknown(&command_line::message(&*error)),
         result => command_line::exit(result),
@@ -207,18 +202,20 @@ fn unknown(why: &str) -> ExitCode {
 }
 
 /// The servers and games that the arguments name.
-fn watched(arguments: &Arguments) -> Result<Watched, String> {
+fn watched(arguments: &Arguments) -> Result<Watched, Box<dyn Error>> {
     if let (Some(warning), Some(critical)) = (arguments.warning, arguments.critical)
         && warning > critical
     {
-        return Err(format!(
+        let why = format!(
             "--warning {warning} is above --critical {critical}: no round trip would be a warning"
-        ));
+        );
+        return Err(WrongArgument(why).into());
     }
     let servers = servers(arguments)?;
     // A plug-in whose variable is empty must not report servers that were started for a trial.
     if arguments.once && servers.is_empty() {
-        return Err("no server to check: expected a protocol or game and a server".to_owned());
+        let why = "no server to check: expected a protocol or game and a server";
+        return Err(WrongArgument(why.to_owned()).into());
     }
     let game = |game: &&'static Game| WatchedGame {
         game,
@@ -237,18 +234,20 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
 }
 
 /// The servers of the command line and of the file, each of them once.
-fn servers(arguments: &Arguments) -> Result<Vec<Server>, String> {
+fn servers(arguments: &Arguments) -> Result<Vec<Server>, Box<dyn Error>> {
     let mut servers = Vec::new();
     for pair in arguments.servers.chunks(2) {
         let [what, server] = pair else {
-            return Err(format!(
+            let why = format!(
                 "no server follows {:?}: expected pairs of a protocol or game and a server, \
                  as in queryport monitor quake3 example.org, or --file FILE",
                 pair.concat()
-            ));
+            );
+            return Err(WrongArgument(why).into());
         };
-        let what = What::of_server(what, server)?;
-        servers.push(Server::new(what, target::server(server)?));
+        let what = What::of_server(what, server).map_err(WrongArgument)?;
+        let server = target::server(server).map_err(WrongArgument)?;
+        servers.push(Server::new(what, server));
     }
     if let Some(file) = &arguments.file {
         let named = |why: &str| format!("{}: {why}", file.display());
@@ -261,7 +260,7 @@ fn servers(arguments: &Arguments) -> Result<Vec<Server>, String> {
             servers.push(server);
         }
         if servers.is_empty() {
-            return Err(named("no server in it"));
+            return Err(named("no server in it").into());
         }
     }
     // The same server twice would be the same series twice.
@@ -275,10 +274,11 @@ fn servers(arguments: &Arguments) -> Result<Vec<Server>, String> {
         is_new
     });
     if servers.len() > MOST_SERVERS {
-        return Err(format!(
+        let why = format!(
             "{} servers: at most {MOST_SERVERS} are watched one by one",
             servers.len()
-        ));
+        );
+        return Err(WrongArgument(why).into());
     }
     Ok(servers)
 }

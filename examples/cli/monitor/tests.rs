@@ -258,7 +258,8 @@ fn what_is_watched_is_counted_and_bounded() {
             .flat_map(|server| ["quake3".to_owned(), format!("192.0.2.1:{}", server + 1)]);
         let words = ["monitor".to_owned()].into_iter().chain(pairs);
         let arguments = clap::Parser::try_parse_from(words).unwrap();
-        super::watched(&arguments).map(|watched| watched.servers.len())
+        let watched = super::watched(&arguments).map(|watched| watched.servers.len());
+        watched.map_err(|why| why.to_string())
     };
     assert_eq!(watched(500), Ok(500));
     let why = "501 servers: at most 500 are watched one by one".to_owned();
@@ -448,7 +449,8 @@ fn a_file_without_a_server_is_an_error_and_not_the_embedded_servers() {
         std::fs::write(&file, text).unwrap();
         let words = ["monitor", "--once", "--file", file.to_str().unwrap()];
         let watched = super::watched(&clap::Parser::try_parse_from(words).unwrap());
-        watched.map(|watched| watched.servers.len())
+        let servers = watched.map(|watched| watched.servers.len());
+        servers.map_err(|why| why.to_string())
     };
     for empty in [&b""[..], b"# only a remark\n"] {
         assert!(watched(empty).unwrap_err().contains("no server in it"));
@@ -1277,7 +1279,7 @@ fn a_check_names_the_limit_that_is_broken() {
     }
     let words = "monitor --once --warning 5 --critical 1 quake3 192.0.2.1";
     let arguments = clap::Parser::try_parse_from(words.split(' ')).unwrap();
-    let why = super::watched(&arguments).map(|_| ()).unwrap_err();
+    let why = super::watched(&arguments).unwrap_err().to_string();
     assert!(why.contains("--warning 5 is above --critical 1"), "{why}");
 }
 

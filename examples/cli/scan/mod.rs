@@ -62,7 +62,7 @@ const EXAMPLES: &[&str] = &[
 ];
 
 /// The exit codes, as `--help` lists them.
-const EXIT_STATUS: &str = "Exit status: 0 a server answered, 1 none did or a line of the list was rejected,\n2 wrong command line, \
+const EXIT_STATUS: &str = "Exit status: 0 a server answered, 1 none did, a line of the list was rejected or it is a bad file,\n2 wrong command line, \
                            130 after Ctrl-C";
 
 /// Query all servers of a game or of a list, and print a line for each.
@@ -392,17 +392,8 @@ fn servers(
 
 /// A list that is neither a readable file nor a game.
 fn cannot_read(path: &Path, error: &std::io::Error) -> Box<dyn std::error::Error> {
-    let why = format!(
-        "{}: {}{}",
-        path.display(),
-        command_line::message(error),
-        game::advice(path)
-    );
-    if error.kind() == ErrorKind::NotFound {
-        WrongArgument(why).into()
-    } else {
-        why.into()
-    }
+    let why = command_line::message(error);
+    format!("{}: {why}{}", path.display(), game::advice(path)).into()
 }
 
 #[cfg(test)]
