@@ -195,7 +195,13 @@ fn served(text: &str) -> Result<Served, String> {
             others,
         });
     }
-    let world = world::of_game(first)?;
+    let world = world::of_game(first).map_err(|unknown| match first.parse::<u16>() {
+        Ok(port) => format!(
+            "the protocol or game is missing before the port: write quake3 {port}, or with --replay \
+             also --port {port}"
+        ),
+        Err(_) => unknown,
+    })?;
     Ok(Served {
         protocol: world.protocol,
         game: Some(world.game),
