@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -210,10 +211,7 @@ impl Listing {
                 Ok(servers) => {
                     let mut servers = servers.with_scope(scope);
                     while let Some(listed) = servers.next().await {
-                        if !self
-                            .add((What::Protocol(game.protocol), listed.server.to_string()))
-                            .await
-                        {
+                        if !self.add(listed_target(game, listed.server)).await {
                             return;
                         }
                     }
@@ -255,6 +253,16 @@ impl Listing {
     async fn note(&self, note: String) {
         let _ = self.events.send(Event::Note(note)).await;
     }
+}
+
+/// A server of a game's list. A list has query addresses, so the game is kept only if players connect
+/// to the same port.
+fn listed_target(game: &'static Game, server: SocketAddr) -> Target {
+    let what = match game.query_port.of(server.port()) == Some(server.port()) {
+        true => What::Game(game),
+        false => What::Protocol(game.protocol),
+    };
+    (what, server.to_string())
 }
 
 /// What is wrong with the lists, in one message if there is none.

@@ -1034,6 +1034,8 @@ async fn a_game_is_read_from_its_list_servers() {
         targets,
         BTreeSet::from(["192.0.2.1:27960", "192.0.2.2:27960", "192.0.2.3:27960"])
     );
+    let is_asked_game = |server: &Server| server.game == "OpenArena";
+    assert!(browser.servers.iter().all(is_asked_game));
     assert_eq!((browser.progress.listed, browser.progress.done), (3, 3));
     assert_eq!(
         notes.len(),
