@@ -954,10 +954,7 @@ pub(crate) const WORLD_OF_PADMAN: Engine = Engine {
         ],
         base: &["wop"],
         style: style(Colours::CaretAlphanumeric),
-        own: entries(&[
-            key("pointlimit", Field::ScoreLimit),
-            key("scorelimit", Field::Ignored),
-        ]),
+        own: entries(&[key("pointlimit", Field::ScoreLimit)]),
         ..DEFAULT.row
     },
     limits: TextLimits::NONE,
