@@ -218,7 +218,7 @@ impl Key {
     }
 
     /// The name, in lower case.
-    #[cfg(feature = "serve")]
+    #[cfg(any(feature = "serve", test))]
     pub(crate) fn name(self) -> &'static str {
         NAMES.get(usize::from(self.0)).copied().unwrap_or_default()
     }

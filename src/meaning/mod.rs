@@ -7,7 +7,7 @@ mod row;
 
 pub(crate) use key::{Key, KeySet, Known};
 pub(crate) use reader::Reader;
-#[cfg(test)]
-pub(crate) use row::untested;
 pub(crate) use row::{Entry, Field, Form, Mark, Row, Signature};
 pub(crate) use row::{all, begins, entries, has, is, key, lacks, number};
+#[cfg(test)]
+pub(crate) use row::{reduced, untested};

@@ -361,3 +361,38 @@ pub(crate) fn untested(
     }
     untested
 }
+
+/// What a row has, and the row without it: each of its keys, the form of each key's values, and
+/// each name of the game. The same list of several rows has one name.
+#[cfg(test)]
+pub(crate) fn reduced(row: &Row) -> Vec<(String, Row)> {
+    let own = row.own.reduced().into_iter();
+    let own = own.map(|(part, own)| (part, Row { own, ..*row }));
+    let usual = row.usual.reduced().into_iter();
+    let usual = usual.map(|(part, usual)| (part, Row { usual, ..*row }));
+    let base = row.base.iter().map(|name| {
+        let others = row.base.iter().filter(|other| *other != name);
+        let base = others.copied().collect::<Vec<_>>().leak();
+        (format!("{name} of {:?}", row.base), Row { base, ..*row })
+    });
+    own.chain(usual).chain(base).collect()
+}
+
+#[cfg(test)]
+impl Entries {
+    fn reduced(self) -> Vec<(String, Self)> {
+        let names: Vec<&str> = self.list.iter().map(|entry| entry.key.name()).collect();
+        let mut reduced = Vec::new();
+        for entry in self.list {
+            let part = format!("{} of {names:?}", entry.key.name());
+            let others = self.list.iter().filter(|other| other.key != entry.key);
+            let others: Vec<Entry> = others.copied().collect();
+            if !matches!(entry.form, Form::Usual) {
+                let usual = [&[entry.with(Form::Usual)], &others[..]].concat();
+                reduced.push((format!("the form of {part}"), entries(usual.leak())));
+            }
+            reduced.push((part, entries(others.leak())));
+        }
+        reduced
+    }
+}

@@ -1514,29 +1514,48 @@ pub(crate) const QFUSION: Engine = Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meaning::untested;
+    use crate::meaning::{reduced, untested};
     use crate::quake3::Answer;
     use crate::quake3::wire::InfoString;
-    use crate::{Limits, Text, ToStatus};
+    use crate::{Limits, ServerStatus, Text};
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    /// The engine of a reply.
+    fn engine_of(family: Family, info: &str) -> &'static Engine {
+        let known = InfoString::new(info.as_bytes()).iter().collect();
+        Engine::of_reply(family, &known)
+    }
 
     /// The name of a reply's engine.
     fn name_of(info: &str) -> &'static str {
-        let known = InfoString::new(info.as_bytes()).iter().collect();
-        Engine::of_reply(Family::Quake3, &known).row.name
+        engine_of(Family::Quake3, info).row.name
+    }
+
+    /// The status of a reply with these keys, read by its engine or by another one.
+    fn read(family: Family, info: &str, engine: Option<&'static Engine>) -> ServerStatus {
+        let word = match family {
+            Family::Quake3 => "statusResponse\n",
+            Family::Quake2 => "print\n",
+            Family::QuakeWorld => "n",
+            Family::Quetoo => "status\n",
+        };
+        let datagram = format!("{word}{info}\n");
+        let datagram = [b"\xff\xff\xff\xff", datagram.as_bytes()].concat();
+        let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
+        answer.status_by(|family, known| engine.unwrap_or_else(|| Engine::of_reply(family, known)))
     }
 
     /// The game, its modification, the type of match, the limit of points and the colour codes of a
     /// status with these keys and some that most engines read.
-    fn status_of(info: &str) -> String {
+    fn status_of(info: &str, engine: Option<&'static Engine>) -> String {
         let number = if info.contains("gametype") {
             ""
         } else {
             r"\g_gametype\4"
         };
-        let body = format!(r"{info}{number}\sv_hostname\x\fraglimit\20\capturelimit\8");
-        let datagram = [b"\xff\xff\xff\xffstatusResponse\n", body.as_bytes(), b"\n"].concat();
-        let answer = Answer::from_datagrams([datagram], &Limits::default());
-        let status = answer.unwrap().to_status();
+        let info = format!(r"{info}{number}\sv_hostname\x\fraglimit\20\capturelimit\8");
+        let status = read(Family::Quake3, &info, engine);
         let text = |text: Option<Text>| text.map(|text| text.to_string());
         let facts = [
             text(status.game),
@@ -1548,6 +1567,40 @@ mod tests {
                 .map(|name| format!("{:?}", name.style().colours)),
         ];
         facts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The facts of a status that keys decide.
+    fn fields_of(family: Family, info: &str, engine: Option<&'static Engine>) -> String {
+        let status = read(family, info, engine);
+        let text = |label, text: &Option<Text>| text.as_ref().map(|text| format!("{label} {text}"));
+        let count = |label, count: Option<u32>| count.map(|count| format!("{label} {count}"));
+        let is = |label, yes: Option<bool>| yes.map(|yes| format!("{label} {yes}"));
+        let time = |label, time: Option<Duration>| time.map(|time| format!("{label} {time:?}"));
+        let teams = status.teams.iter().map(|team| {
+            let (name, score) = (team.name.as_ref(), team.score);
+            let name = name.map(Text::to_string).unwrap_or_default();
+            Some(format!("team {name} {}", score.unwrap_or_default()))
+        });
+        let facts = [
+            text("name", &status.name),
+            text("map", &status.map),
+            text("game", &status.game),
+            text("mod", &status.mod_name),
+            text("type", &status.game_type),
+            text("version", &status.version),
+            count("protocol", status.protocol_version),
+            is("password", status.password),
+            is("dedicated", status.dedicated),
+            is("anti-cheat", status.anti_cheat),
+            count("bots", status.bot_count),
+            count("slots", status.max_players),
+            count("private", status.private_slots),
+            time("limit", status.time_limit),
+            time("left", status.time_left),
+            status.score_limit.map(|limit| format!("to {limit}")),
+        ];
+        let facts = facts.into_iter().chain(teams).flatten();
+        facts.collect::<Vec<_>>().join(", ")
     }
 
     /// A reply with the keys that each engine writes, from its own format strings, and its status, see
@@ -1595,17 +1648,17 @@ mod tests {
         ),
         (
             "Urban Terror",
-            r"\version\ioQ3 1.35 urt 4.3.4 linux-x86_64\protocol\68",
+            r"\version\ioQ3 1.35 urt 4.3.4 linux-x86_64\fs_game\q3ut4",
             "Team Survivor, CaretDigit",
         ),
         (
             "Urban Terror",
-            r"\version\ioq3 1.35urt linux-i386\gamename\q3ut4\g_gametype\7",
+            r"\version\ioq3 1.35urt linux-i386\gamename\q3ut4\fs_game\q3ut3\g_gametype\7",
             "q3ut4, Capture the Flag, to 8, CaretDigit",
         ),
         (
             "Urban Terror on another engine",
-            r"\version\Q3 1.32e linux-x86_64\gamename\q3urt43",
+            r"\version\Q3 1.32e linux-x86_64\gamename\q3urt43\fs_game\q3ut2",
             "q3urt43, Team Survivor, CaretDigit",
         ),
         (
@@ -1740,7 +1793,7 @@ mod tests {
         ),
         (
             "Elite Force",
-            r"\version\ioST:V HM 1.37\protocol\24",
+            r"\version\ioST:V HM 1.37\fs_game\baseef",
             "Capture the Flag, to 8, CaretAlphanumeric",
         ),
         (
@@ -1750,12 +1803,12 @@ mod tests {
         ),
         (
             "Medal of Honor",
-            r"\g_gametypestring\Free-For-All\shortversion\0.83.0\protocol\8",
+            r"\g_gametypestring\Free-For-All\fs_game\main\protocol\8",
             "Free-For-All, CaretAlphanumeric",
         ),
         (
             "Medal of Honor",
-            r"\gamever\1.12\gametypestring\Team-Match\gametype\2\protocol\8",
+            r"\gametypestring\Team-Match\gametype\2\fs_game\mainta\protocol\8",
             "Team-Match, to 20, CaretAlphanumeric",
         ),
         (
@@ -1855,7 +1908,7 @@ mod tests {
         ),
         (
             "Tremulous 1.3",
-            r"\version\tremulous 1.3.0 alpha linux-x86_64",
+            r"\version\tremulous 1.3.0 alpha linux-x86_64\fs_game\base",
             "4, Tremulous13",
         ),
         (
@@ -1980,6 +2033,206 @@ mod tests {
         ("unknown", r"\hostname\x\protocol\69"),
     ];
 
+    /// Replies with the keys and the folders of rows, and their statuses, see [`fields_of`]. Of
+    /// several keys of a field, a reply has the next one too: with another value.
+    const FIELDS: &[(Family, &str, &str)] = &[
+        (
+            Family::Quake3,
+            r"\sv_hostname\a\hostname\b\mapname\c\version\d\shortversion\e\protocol\6\com_protocol\7\modname\baseq3",
+            "name a, map c, version d, protocol 6",
+        ),
+        (
+            Family::Quake3,
+            r"\hostname\b\shortversion\e\gameversion\f\com_protocol\7\modname\baseoa",
+            "name b, version e, protocol 7",
+        ),
+        (
+            Family::Quake3,
+            r"\gameversion\f\gamever\g\sv_maxclients\16\sv_privateclients\3\modname\basewsw",
+            "version f, slots 16, private 3",
+        ),
+        (
+            Family::Quake3,
+            r"\gamever\g\dedicated\1\scorelimit\25\timelimit\15\modname\basewf",
+            "version g, dedicated true, limit 900s, to 25",
+        ),
+        (
+            Family::Quake3,
+            r"\clients\9\bots\2\g_humanplayers\5\g_needpass\1\needpass\0\modname\data",
+            "password true, bots 2",
+        ),
+        (
+            Family::Quake3,
+            r"\clients\9\g_humanplayers\5\humans\6\needpass\1\pswrd\0\sv_punkbuster\1\modname\id1",
+            "password true, anti-cheat true, bots 4",
+        ),
+        (
+            Family::Quake3,
+            r"\clients\9\humans\6\pswrd\1\password\0\punkbuster\1\modname\main",
+            "password true, anti-cheat true, bots 3",
+        ),
+        (
+            Family::Quake3,
+            r"\password\1\isprivate\0\pb\1\modname\etmain",
+            "password true, anti-cheat true",
+        ),
+        (
+            Family::Quake3,
+            r"\isprivate\1\sv_nxac\1\modname\other",
+            "mod other, password true, anti-cheat true",
+        ),
+        (
+            Family::Quake3,
+            r"\version\ET 2.60b\clients\9\omnibot_playing\2\bots\3\modname\etmain",
+            "game et, version ET 2.60b, bots 2",
+        ),
+        (
+            Family::Quake3,
+            r"\version\Smokin' Guns 1.1\g_gametype\0\fraglimit\20\scorelimit\40\modname\smokinguns",
+            "type Free For All, version Smokin' Guns 1.1, to 20",
+        ),
+        (
+            Family::Quake3,
+            r"\version\wop 1.7.0\pointlimit\30\scorelimit\40\modname\wop",
+            "version wop 1.7.0, to 30",
+        ),
+        (
+            Family::Quake3,
+            r"\gamename\Spearmint\sv_gametypename\a\sv_gametypenetname\b\g_gametype\4",
+            "game Spearmint, type a",
+        ),
+        (
+            Family::Quake3,
+            r"\gamename\Spearmint\sv_gametypenetname\b\g_gametype\4",
+            "game Spearmint, type b",
+        ),
+        (
+            Family::Quake3,
+            r"\truejedi\0\g_gametype\7\timelimit\15\gamename\base\game\basejka",
+            "game base, type Siege",
+        ),
+        (
+            Family::Quake3,
+            r"\jk2mv\0\timelimit\15\gamename\base\game\basejk",
+            "game base, limit 900s",
+        ),
+        (
+            Family::Quake3,
+            r"\gamename\sof2mp\modname\base",
+            "game sof2mp",
+        ),
+        (
+            Family::Quake3,
+            r"\gamename\sof2mp\modname\mp",
+            "game sof2mp",
+        ),
+        (
+            Family::Quake3,
+            r"\codextended\v20\pswrd\1\g_needpass\0\modname\main",
+            "password true",
+        ),
+        (
+            Family::Quake3,
+            r"\codextended\v20\pswrd\0\g_needpass\1\modname\uo",
+            "password false",
+        ),
+        (
+            Family::Quake3,
+            r"\daemonver\0.56\version\z\clients\9\b\--x-y",
+            "version 0.56, bots 2",
+        ),
+        (
+            Family::Quake3,
+            r"\protocol\3w\*version\a\version\b\fraglimit\30\scorelimit\40\needpass\2\modname\id1",
+            "version a, protocol 3, password false, to 30",
+        ),
+        (
+            Family::Quake3,
+            r"\protocol\3w\modname\qw",
+            "protocol 3, password false",
+        ),
+        (
+            Family::Quake3,
+            r"\protocol\3w\modname\fte",
+            "protocol 3, password false",
+        ),
+        (
+            Family::Quake3,
+            r"\gamename\Warsow\g_match_time\12:34 / 20:00",
+            "game Warsow, limit 1200s, left 446s",
+        ),
+        (
+            Family::Quake3,
+            r"\gametypestring\a\modname\maintt",
+            "type a",
+        ),
+        (
+            Family::Quake3,
+            r"\gamename\DarkPlaces-Quake\modname\id1\protocol\3",
+            "game DarkPlaces-Quake, protocol 3",
+        ),
+        (
+            Family::Quake3,
+            r"\gamename\missionpack\g_gametype\5\modname\baseq3",
+            "game missionpack, type One Flag CTF",
+        ),
+        (
+            Family::Quake3,
+            r"\redscore\1\score_red\2\bluescore\3\score_blue\4",
+            "team  1, team  3",
+        ),
+        (
+            Family::Quake3,
+            r"\score_red\2\score_blue\4",
+            "team  2, team  4",
+        ),
+        (
+            Family::Quake3,
+            r"\version\Q3 1.32\gametype\3\g_teamnamered\A\g_namered\B\g_teamnameblue\C\g_nameblue\D",
+            "type 3, version Q3 1.32, team A 0, team C 0",
+        ),
+        (
+            Family::Quake3,
+            r"\version\Q3 1.32\gametype\3\g_namered\B\g_redteam\E\g_nameblue\D\g_blueteam\F",
+            "type 3, version Q3 1.32, team B 0, team D 0",
+        ),
+        (
+            Family::Quake3,
+            r"\version\Q3 1.32\gametype\3\g_redteam\E\g_blueteam\F",
+            "type 3, version Q3 1.32, team E 0, team F 0",
+        ),
+        (
+            Family::Quake2,
+            r"\maxclients\12\sv_maxclients\8\fraglimit\30\scorelimit\40\needpass\2\gamename\baseq2\game\main",
+            "game baseq2, password false, slots 12, to 30",
+        ),
+        (
+            Family::Quake2,
+            r"\g_teamgame\0\gamename\arena\game\data1\gamedir\baseq2",
+            "game arena",
+        ),
+        (
+            Family::Quetoo,
+            r"\sv_hostname\a\hostname\b\sv_map\c\version\d\sv_protocol\6\g_gameplay_mode\e\g_gameplay\f\sv_max_clients\12\game_name\default",
+            "name a, map c, game Quetoo, type e, version d, protocol 6, slots 12",
+        ),
+        (
+            Family::Quetoo,
+            r"\g_gameplay\f\game_name\other",
+            "game Quetoo, mod other, type f",
+        ),
+        (
+            Family::QuakeWorld,
+            r"\map\a\mapname\b\*version\c\version\d\mode\e\maxclients\12\sv_maxclients\8\fraglimit\30\scorelimit\40\needpass\2\*gamedir\qw",
+            "map a, game qw, type e, version c, password false, slots 12, to 30",
+        ),
+        (
+            Family::QuakeWorld,
+            r"\*gamedir\id1",
+            "game id1, password false",
+        ),
+    ];
+
     /// Keys of Quake 2's and QuakeWorld's servers, from their own format strings.
     const SIBLING_REPLIES: &[(Family, &str, &str)] = &[
         (
@@ -2027,8 +2280,7 @@ mod tests {
     #[test]
     fn every_sibling_is_recognised_by_its_own_keys() {
         for (family, name, info) in SIBLING_REPLIES {
-            let known = InfoString::new(info.as_bytes()).iter().collect();
-            assert_eq!(Engine::of_reply(*family, &known).row.name, *name, "{info}");
+            assert_eq!(engine_of(*family, info).row.name, *name, "{info}");
         }
         for engine in SIBLINGS {
             let name = engine.row.name;
@@ -2041,7 +2293,7 @@ mod tests {
     fn every_engine_is_recognised_by_its_own_keys_and_read_by_its_row() {
         for (name, info, status) in REPLIES {
             assert_eq!(name_of(info), *name, "{info}");
-            assert_eq!(status_of(info), *status, "{info}");
+            assert_eq!(status_of(info, None), *status, "{info}");
         }
         for engine in ALL.iter().chain([&DEFAULT]) {
             let name = engine.row.name;
@@ -2066,6 +2318,36 @@ mod tests {
         {
             assert_eq!(untested(name, signatures, &replies), [""; 0]);
         }
+    }
+
+    /// Without any part of a row, the status of some reply is another one.
+    #[test]
+    fn every_key_and_folder_of_a_row_decides() {
+        for (family, info, fields) in FIELDS {
+            assert_eq!(fields_of(*family, info, None), *fields, "{info}");
+        }
+        type Facts = fn(Family, &str, Option<&'static Engine>) -> String;
+        let fields = FIELDS
+            .iter()
+            .map(|(family, info, _)| (*family, *info, fields_of as Facts));
+        let status: Facts = |_, info, engine| status_of(info, engine);
+        let statuses = REPLIES
+            .iter()
+            .map(|(_, info, _)| (Family::Quake3, *info, status));
+        let engines = ALL.iter().chain(SIBLINGS).chain([&DEFAULT]);
+        let parts = engines.flat_map(|engine| reduced(&engine.row));
+        let mut untested: BTreeSet<String> = parts.map(|(part, _)| part).collect();
+        for (family, info, facts) in fields.chain(statuses) {
+            let engine = engine_of(family, info);
+            let whole = facts(family, info, None);
+            for (part, row) in reduced(&engine.row) {
+                let without = Box::leak(Box::new(Engine { row, ..*engine }));
+                if facts(family, info, Some(without)) != whole {
+                    untested.remove(&part);
+                }
+            }
+        }
+        assert_eq!(untested, BTreeSet::new());
     }
 
     #[test]

@@ -20,6 +20,16 @@ const USUAL_PAIR: usize = 16;
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
+        self.status_by(Engine::of_reply)
+    }
+}
+
+impl Answer {
+    /// The status, read by the row of this engine.
+    pub(super) fn status_by(
+        &self,
+        engine_of: impl FnOnce(Family, &Known<'_>) -> &'static Engine,
+    ) -> ServerStatus {
         let info = self.response().info();
         // The keys that identify the engine are not read yet, but all engines of a form have one
         // character set.
@@ -31,7 +41,8 @@ impl ToStatus for Answer {
             known.insert(key, value);
             rules.push(key, value);
         }
-        let reply = Reply::new(self, &known);
+        let engine = engine_of(self.family(), &known);
+        let reply = Reply::new(self, engine, &known);
         let keys = &reply.keys;
         let lines = Lines::read(self, keys, reply.engine, &mut rules);
         let completeness = lines.completeness;
@@ -78,8 +89,7 @@ struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    fn new(answer: &'a Answer, known: &'a Known<'a>) -> Self {
-        let engine = Engine::of_reply(answer.family(), known);
+    fn new(answer: &'a Answer, engine: &'static Engine, known: &'a Known<'a>) -> Self {
         let style = engine.row.style;
         let charset = answer.charset.unwrap_or(style.charset);
         let mut keys = Reader::new(&engine.row, known, answer.raw());
