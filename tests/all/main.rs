@@ -13,6 +13,7 @@ mod blocking;
 mod captures;
 mod clock;
 mod every_protocol;
+mod facts;
 mod fields;
 mod games;
 mod gamespy1;

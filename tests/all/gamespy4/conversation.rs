@@ -461,7 +461,7 @@ fn replies_to_two_attempts_are_kept_apart() {
 
 #[test]
 fn players_of_just_cause_2_over_the_limit_are_left_out_and_missing() {
-    let datagram = b"\0\x01\x02\x03\x04splitnum\0\0\0hostname\0Srv\0\0\0\x02\
+    let datagram = b"\0\x01\x02\x03\x04splitnum\0\0\0hostname\0Srv\0version\x000.2.2\0\0\0\x02\
         Ann\0STEAM_0:1:2\0\0\x2aBob\0STEAM_0:1:3\0\0\x07";
     let read = |players| {
         let limits = Limits::default().with_max_players(players);
@@ -471,6 +471,7 @@ fn players_of_just_cause_2_over_the_limit_are_left_out_and_missing() {
     let answer = read(1);
     let status = answer.to_status();
     assert!(!answer.completeness().is_complete());
+    assert_eq!(status.version.unwrap(), "0.2.2");
     assert_eq!(status.players.len(), 1);
     assert_eq!(status.players[0].name, "Ann");
 }

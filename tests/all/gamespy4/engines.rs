@@ -448,13 +448,14 @@ fn stalker_has_scores_of_teams_and_a_column_without_values() {
     let datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0mapname\0mp_pool\0\
         numplayers\x002\0maxplayers\x0032\0gametype\0teamdeathmatch\0hostport\x005445\0\
         fraglimit\x0010\0timelimit\x0015\0damageblocktime\x004\0\0\
-        \x01player_\0\0Ann\0Bob\0\0score_\0\x003\0-1\0\0team_\0\x001\x002\0\0artefacts_\0\0\0\0\
+        \x01player_\0\0Ann\0Bob\0\0artefacts_\0\0\0score_\0\x003\0-1\0\0team_\0\x001\x002\0\0\0\
         \x02t_score_t\0\x0010\x007\0\0\0";
     let answer = decode([&datagram[..]]).unwrap();
     assert!(answer.completeness().is_complete());
     let status = answer.to_status();
     let names: Vec<_> = status.players.iter().map(|player| &*player.name).collect();
     assert_eq!(names, ["Ann", "Bob"]);
+    assert_eq!(status.players[1].score, Some(-1));
     let teams = status.teams.iter().map(|team| (team.id, team.score));
     assert_eq!(
         teams.collect::<Vec<_>>(),
