@@ -263,7 +263,7 @@ mod tests {
     fn mutators_in_words(mask: u32, engine_version: &str, lists_classes: bool) -> String {
         let mask = mask.to_string();
         let mut pairs: Vec<(&[u8], &[u8])> = vec![
-            (b"p268435717", mask.as_bytes()),
+            (b"P268435717", mask.as_bytes()),
             (b"EngineVersion", engine_version.as_bytes()),
         ];
         if lists_classes {

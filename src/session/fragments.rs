@@ -251,6 +251,7 @@ mod tests {
     #[test]
     fn gaps_are_counted_and_copies_dropped() {
         let mut fragments = Fragments::new(&Limits::default());
+        assert_eq!(fragments.missing(1), 0);
         fragments.insert(4, body("d"), true).unwrap();
         fragments.insert(2, body("b"), false).unwrap();
         fragments.insert(2, body("b"), false).unwrap();

@@ -157,7 +157,7 @@ fn other_spellings_of_password_and_anti_cheat_are_fields() {
 #[test]
 fn the_rules_of_kfturbo_are_fields() {
     let server = status([
-        info(16 | 1),
+        info(16),
         rules(&[
             ("Server Mode", "non-dedicated"),
             ("Server Version", "1065"),
@@ -257,6 +257,7 @@ fn each_engine_is_read_by_its_row() {
     // Killing Floor.
     let floor = [&WAVES[..], &standard(32)].concat();
     assert_eq!(of(0x80, &floor, &[stock]), (no, yes, no, Some(0)));
+    assert_eq!(of(0x80, &floor, &secured), (no, yes, yes, Some(0)));
     // KFTurbo: its rules need not name all mutators.
     let turbo = [("Server Mode", "non-dedicated"), ("VAC Secured", "Enabled")];
     assert_eq!(of(0x80, &floor, &turbo), (no, no, yes, None));
