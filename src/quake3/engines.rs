@@ -110,7 +110,7 @@ pub(crate) enum Clients {
     /// Everyone on the server, bots included.
     Everyone,
     /// As [`Self::Everyone`], but an `infoResponse` of an empty server lacks the key. A complete
-    /// `infoResponse` has all of these keys.
+    /// `infoResponse` has all of these keys, next to those that identify the engine.
     LeftOutAtZero(&'static [Key]),
     /// In an `infoResponse`, only people: the reader adds the number of bots.
     People,
@@ -1219,11 +1219,7 @@ pub(crate) const COD2: Engine = Engine {
         style: style(Colours::CallOfDuty2),
         ..COD1.row
     },
-    clients: Clients::LeftOutAtZero(&[
-        Key::new("protocol"),
-        Key::new("sv_maxclients"),
-        Key::new("hw"),
-    ]),
+    clients: Clients::LeftOutAtZero(&[Key::new("sv_maxclients")]),
     password_left_out: Replies::Info,
     ..COD1
 };
@@ -1262,11 +1258,7 @@ pub(crate) const COD_UNNAMED: Engine = Engine {
         signatures: &[all(&[has("hw")])],
         ..COD1.row
     },
-    clients: Clients::LeftOutAtZero(&[
-        Key::new("protocol"),
-        Key::new("sv_maxclients"),
-        Key::new("hw"),
-    ]),
+    clients: Clients::LeftOutAtZero(&[Key::new("protocol"), Key::new("sv_maxclients")]),
     ..COD1
 };
 

@@ -475,6 +475,12 @@ fn an_info_of_call_of_duty_without_a_count_is_of_an_empty_server() {
     let info = |keys: &[&str]| format!("infoResponse\n\\{}", keys.join("\\"));
     assert_eq!(count(&info(&keys)), Some(0));
     assert_eq!(count(&format!("{}\\clients\\3", info(&keys))), Some(3));
+    let other_number = "infoResponse\n\\protocol\\6\\hw\\1";
+    assert_eq!(count(other_number), None);
+    assert_eq!(
+        count(&format!("{other_number}\\sv_maxclients\\20")),
+        Some(0)
+    );
     // A server that is not pure leaves out `pure`, too.
     let impure: Vec<_> = keys.into_iter().filter(|key| *key != "pure\\1").collect();
     assert_eq!(count(&info(&impure)), Some(0));
