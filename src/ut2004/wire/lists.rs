@@ -441,7 +441,9 @@ mod tests {
             PlayerList(Entries::read(&bytes, 1, standard_player).1)
         );
         assert!(
-            shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""),
+            shown.starts_with(
+                "[PlayerRecord { player_num: 7, name: \"Ann\", ping: 0, score: 0, stats_id: 0"
+            ),
             "{shown}"
         );
     }

@@ -50,13 +50,19 @@ fn captures_are_split_as_our_server_splits() {
         // leftovers among them go back into the record.
         (status.dedicated, status.version, status.password) = (None, None, None);
         (status.score_limit, status.time_limit, status.mutators) = (None, None, None);
-        let written = replies(&Request::new(Command::RulesAndPlayers), &status);
-        let lists: Vec<&Bytes> = case
-            .packets
-            .iter()
-            .filter(|packet| packet[4] != 0)
-            .collect();
-        assert_eq!(written.iter().collect::<Vec<_>>(), lists, "{}", case.name);
+        for (command, types) in [
+            (Command::Rules, &[1][..]),
+            (Command::Players, &[2]),
+            (Command::RulesAndPlayers, &[1, 2]),
+        ] {
+            let written = replies(&Request::new(command), &status);
+            let lists: Vec<&Bytes> = case
+                .packets
+                .iter()
+                .filter(|packet| types.contains(&packet[4]))
+                .collect();
+            assert_eq!(written.iter().collect::<Vec<_>>(), lists, "{}", case.name);
+        }
         compared += 1;
         if answer.info().is_some() {
             let info = replies(&Request::new(Command::Info), &status);
