@@ -399,6 +399,21 @@ fn rows_that_never_came_are_no_empty_values() {
     assert_eq!(rows.last().unwrap().get("player_"), Some(&b"Zoe"[..]));
 }
 
+/// The datagram between these two is lost.
+#[test]
+fn a_value_that_never_arrived_hides_none_after_it() {
+    let part =
+        |number: u8, body: &[u8]| [b"\0\x01\x02\x03\x04splitnum\0", &[number][..], body].concat();
+    let first = b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0\0score_\0\x005\0";
+    let last = b"\x01ping_\0\x0040\x0050\0\0\0\x02\0";
+    let status = decode([part(0, first), part(0x82, last)])
+        .unwrap()
+        .to_status();
+    let players = status.players.iter();
+    let numbers: Vec<_> = players.map(|player| (player.score, player.ping)).collect();
+    assert_eq!(numbers, [(Some(5), Some(40)), (None, Some(50))]);
+}
+
 #[test]
 fn rows_after_the_end_of_a_cut_column_have_no_value() {
     let reply = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0\0score_\0\x005\0";

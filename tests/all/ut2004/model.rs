@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::Service;
-use queryport::ut2004::{Answer, Body, Command, Request, Response};
+use queryport::ut2004::{Answer, Body, Command, FString, Request, Response};
 use queryport::{Limits, Part, Player, Protocol, ServerStatus, Text, ToStatus};
 
 use crate::common::pair::CLIENT;
@@ -120,6 +120,12 @@ fn a_listen_server_is_not_dedicated() {
         Some(true)
     );
     assert_eq!(status([rules(&[("ServerMode", "other")])]).dedicated, None);
+}
+
+/// In Windows-1252, 0x80 is the euro sign. In Latin-1, it is a control character, which is not shown.
+#[test]
+fn bytes_of_a_narrow_text_are_latin_1() {
+    assert_eq!(FString::narrow(b"\x80\xe9").text(), "\u{e9}");
 }
 
 /// The absence of a rule has a meaning only if all rules have arrived.
