@@ -386,12 +386,13 @@ pub fn interrupted() -> impl Future<Output = io::Result<()>> {
     tokio::signal::ctrl_c()
 }
 
-/// Prints a line of a service, which goes on when nobody reads its output.
-pub fn print_if_read(line: impl fmt::Display) -> io::Result<()> {
+/// Prints a line of a service, which goes on when nobody reads its output. Returns whether somebody
+/// does.
+pub fn print_if_read(line: impl fmt::Display) -> io::Result<bool> {
     let mut out = io::stdout();
     match writeln!(out, "{line}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => written.map(|()| true),
     }
 }
 

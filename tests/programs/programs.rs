@@ -1063,6 +1063,12 @@ fn the_monitor_begins_with_what_it_watches_and_where() {
     assert_eq!((code, err), (Some(1), words));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(process::wait(&mut child).code(), Some(0));
+    // With events, the output has them alone.
+    let with_events = [&run[..], &["--interval", "1", "--events=json"]].concat();
+    let (mut child, _out, line) = started(&with_events);
+    assert!(line.starts_with('{') && line.contains("\"down\""), "{line}");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(process::wait(&mut child).code(), Some(0));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Lines about servers that go up or down, and about players who join or leave.
 
+use std::sync::Once;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
@@ -16,6 +17,9 @@ pub(crate) enum Form {
     Json,
 }
 
+/// Whether the administrator was told that nobody reads the events.
+static UNREAD: Once = Once::new();
+
 /// A change that a result shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -24,14 +28,18 @@ pub(crate) enum Event {
     Left(String),
 }
 
-/// Prints the changes. The monitor goes on when nobody reads it.
+/// Prints the changes. The monitor goes on when nobody reads them, and says so once.
 pub(crate) fn print(form: Form, server: &Server, events: &[Event]) {
     #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
     let time = SystemTime::now();
     for event in events {
         let line = line(form, time, server, event);
-        if let Err(error) = command_line::print_if_read(line) {
-            command_line::complain(&format!("events: {}", command_line::message(&error)));
+        match command_line::print_if_read(line) {
+            Ok(true) => {}
+            Ok(false) => UNREAD.call_once(|| command_line::complain("nobody reads the events")),
+            Err(error) => {
+                command_line::complain(&format!("events: {}", command_line::message(&error)));
+            }
         }
     }
 }

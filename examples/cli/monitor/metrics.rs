@@ -201,10 +201,10 @@ fn games(registry: &Registry, watched: &Watched) -> Result<(), Error> {
     )?;
     for game in &watched.games {
         let id = game.game.id;
-        for (address, is_up) in &game.lists {
+        for (address, failure) in &game.lists {
             lists
                 .with_label_values(&[id, address])
-                .set(i64::from(*is_up));
+                .set(i64::from(failure.is_none()));
         }
         let Some(sums) = game.sums else { continue };
         for (gauge, sum) in [

@@ -336,9 +336,14 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     let address = listener.local_addr()?;
     let (servers, games) = (watched.servers.len(), watched.games.len());
     let counts = counts(servers as u64, games as u64);
-    command_line::print_if_read(format_args!(
+    let started = format!(
         "watching {counts}; status on http://{address}/, metrics on http://{address}/metrics"
-    ))?;
+    );
+    // The output has the events alone.
+    match arguments.events {
+        Some(_) => command_line::complain(&started),
+        None => _ = command_line::print_if_read(started)?,
+    }
     let watched = Rc::new(RefCell::new(watched));
     watch_games(arguments, &sender, &watched);
     let queries = Queries::new(arguments, sender.clone(), Rc::clone(&watched));

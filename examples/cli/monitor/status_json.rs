@@ -75,6 +75,7 @@ fn player_list(players: &[Player]) -> Vec<Value> {
 fn of_game(watched: &WatchedGame) -> Value {
     json!({
         "game": watched.game.id,
+        "error": watched.failure(),
         "servers": watched.sums.map(|sums| sums.listed),
         "servers_up": watched.sums.map(|sums| sums.up),
         "player_count": watched.sums.map(|sums| sums.players),

@@ -598,11 +598,12 @@ fn games(games: &[WatchedGame], html: &mut String) {
                 sums.up, sums.listed, sums.players, sums.bots
             ),
             None => {
-                let why = match watched.lists.is_empty() {
-                    true => "not queried yet",
-                    false => "no list server answered",
-                };
-                write!(html, "</td><td colspan=\"3\">{why}</td>")
+                let failure = watched.failure();
+                html.push_str("</td><td colspan=\"3\">");
+                let why = failure.as_deref().unwrap_or("not queried yet");
+                push_escaped(why, MAX_MESSAGE, html);
+                html.push_str("</td>");
+                Ok(())
             }
         };
         html.push_str("</tr>\n");

@@ -213,7 +213,7 @@ fn the_pages_are_the_listed_ones() {
         players: 900,
         bots: 120,
     };
-    let lists = [("master.example.org:27950".to_owned(), true)].into();
+    let lists = [("master.example.org:27950".to_owned(), None)].into();
     let unknown = WatchedGame {
         game,
         sums: None,
@@ -564,8 +564,11 @@ fn games_are_sums() {
         bots: 120,
     });
     let lists = [
-        ("dpmaster.deathmask.net:27950".to_owned(), true),
-        ("master.ioquake3.org:27950".to_owned(), false),
+        ("dpmaster.deathmask.net:27950".to_owned(), None),
+        (
+            "master.ioquake3.org:27950".to_owned(),
+            Some("silent".to_owned()),
+        ),
     ]
     .into();
     let page = page(&Watched {
@@ -1345,7 +1348,7 @@ fn the_dashboard_uses_metrics_of_the_page_in_valid_queries() {
     let mut watched = one(vec![Err(silent()), Ok(outcome("Srv", "q3dm17"))]);
     let (game, lists) = (
         Game::find("openarena").unwrap(),
-        [("list".to_owned(), true)].into(),
+        [("list".to_owned(), None)].into(),
     );
     watched.games.push(WatchedGame {
         game,
@@ -1597,7 +1600,7 @@ fn a_game_is_watched_through_its_list_servers() {
                 ..Sums::default()
             })
         );
-        assert_eq!(watched.games[0].lists, [(address.to_owned(), true)].into());
+        assert_eq!(watched.games[0].lists, [(address.to_owned(), None)].into());
     });
 }
 
@@ -1633,11 +1636,16 @@ fn a_game_whose_list_servers_are_silent_has_no_players_at_all() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let watched = shared.borrow();
-        assert_eq!(watched.games[0].lists, [(address.to_owned(), false)].into());
+        let failure = watched.games[0].failure().unwrap();
+        assert!(
+            failure.starts_with("no list server answered: "),
+            "{failure}"
+        );
+        assert!(failure.contains(address), "{failure}");
         assert_eq!(watched.games[0].sums, None);
         assert!(!page(&watched).unwrap().contains("queryport_game_players{"));
         let html = shown(&watched, watch::now());
-        assert!(html.contains("no list server answered"), "{html}");
+        assert!(html.contains(&failure), "{html}");
     });
 }
 

@@ -331,13 +331,25 @@ fn words_of_other_game(what: What, status: &ServerStatus) -> Option<String> {
     ))
 }
 
+/// Why each list server gave no list the last time; `None` if it gave one.
+type Lists = BTreeMap<String, Option<String>>;
+
 /// A game and the sums over its servers; none before the end of the first scan.
 #[derive(Debug)]
 pub(crate) struct WatchedGame {
     pub(crate) game: &'static Game,
     pub(crate) sums: Option<Sums>,
-    /// Whether each list server gave a list the last time.
-    pub(crate) lists: BTreeMap<String, bool>,
+    pub(crate) lists: Lists,
+}
+
+impl WatchedGame {
+    /// Why nothing is known of its servers, if their lists were requested.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let reasons: Vec<&str> = self.lists.values().flatten().map(String::as_str).collect();
+        let has_list = reasons.len() < self.lists.len();
+        (!has_list && !reasons.is_empty())
+            .then(|| format!("no list server answered: {}", reasons.join("; ")))
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -455,10 +467,14 @@ pub(crate) async fn watch_game(sender: Sender, watched: Shared, number: usize, i
         if let Some(entry) = watched.borrow_mut().games.get_mut(number) {
             match scanned {
                 Ok((sums, lists)) => {
-                    // Without a list, nothing is known: zero players would be an invention.
-                    let has_list = lists.values().any(|has_list| *has_list);
-                    entry.sums = has_list.then_some(sums);
+                    let failed_before = entry.failure().is_some();
                     entry.lists = lists;
+                    let failure = entry.failure();
+                    // Without a list, nothing is known: zero players would be an invention.
+                    entry.sums = failure.is_none().then_some(sums);
+                    if let Some(failure) = failure.filter(|_| !failed_before) {
+                        command_line::complain(&format!("{}: {failure}", entry.game.name));
+                    }
                 }
                 Err(error) => command_line::complain(&command_line::message(&error)),
             }
@@ -467,7 +483,7 @@ pub(crate) async fn watch_game(sender: Sender, watched: Shared, number: usize, i
     }
 }
 
-async fn scan(sender: &Sender, game: &Game) -> Result<(Sums, BTreeMap<String, bool>), Error> {
+async fn scan(sender: &Sender, game: &Game) -> Result<(Sums, Lists), Error> {
     let options = queryport::QueryOptions::default().with_dialect(game.dialect);
     let client = sender.client.clone().with_options(options);
     let mut servers = sender.port.any(client.clone()).servers(game)?;
@@ -475,10 +491,14 @@ async fn scan(sender: &Sender, game: &Game) -> Result<(Sums, BTreeMap<String, bo
     while let Some(listed) = servers.next().await {
         targets.push((game.protocol, listed.server));
     }
-    let lists = servers
-        .masters()
-        .iter()
-        .map(|report| (report.address.clone(), matches!(report.list, Some(Ok(_)))));
+    let lists = servers.masters().iter().map(|report| {
+        let failure = match &report.list {
+            Some(Ok(_)) => None,
+            Some(Err(error)) => Some(command_line::message(error)),
+            None => Some(format!("{}: not asked", report.address)),
+        };
+        (report.address.clone(), failure)
+    });
     let mut sums = Sums {
         listed: targets.len() as u64,
         ..Sums::default()
