@@ -7,8 +7,6 @@ use crate::time::{Duration, Instant};
 
 /// The default time window.
 const WINDOW: Duration = Duration::from_secs(15);
-/// The purpose of a challenge. Protocols share it: a token of either proves the same address.
-pub(crate) const ADDRESS_PROOF: u16 = 0;
 
 /// Issues and verifies tokens bound to an address with its port, a purpose and a time window.
 ///

@@ -23,11 +23,13 @@ use crate::model::ServerStatus;
 use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::{Format, Service};
 use crate::text::number;
-use crate::token::ADDRESS_PROOF;
 
 mod from_status;
 mod selection;
 mod writer;
+
+/// Separates this protocol's tokens from those of others that derive from the same secret.
+const PURPOSE: u16 = 4;
 
 /// Length of a selection of everything. Minecraft's own server looks at nothing else, and answers
 /// every other length with its basic reply (Krypton, which derives from it: `GS4QueryHandler`).
@@ -196,7 +198,7 @@ fn echo(id: RequestId) -> Echo {
 /// The reply to a request for a challenge.
 fn challenge(id: RequestId, requester: &Requester) -> EncodedReply {
     let tokens = requester.tokens;
-    let number = tokens.issue(requester.now, requester.address, ADDRESS_PROOF);
+    let number = tokens.issue(requester.now, requester.address, PURPOSE);
     EncodedReply::short(Echo::new(|out| {
         out.put_u8(CHALLENGE);
         out.put_slice(&id.0);
@@ -211,7 +213,7 @@ fn may_have_data(quoted: Option<i32>, format: Format, requester: &Requester) -> 
         return quoted.is_none();
     }
     let tokens = requester.tokens;
-    let mut valid = tokens.valid(requester.now, requester.address, ADDRESS_PROOF);
+    let mut valid = tokens.valid(requester.now, requester.address, PURPOSE);
     quoted.is_some_and(|quoted| valid.any(|number| token(number) == i64::from(quoted)))
 }
 

@@ -16,7 +16,6 @@ use crate::options::Detail;
 use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
 use crate::service::{Format, Service};
 use crate::text::number;
-use crate::token::ADDRESS_PROOF;
 
 pub(super) mod from_status;
 mod info_line;
@@ -33,6 +32,8 @@ const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 const CHALLENGE: &[u8] = br"\challenge\";
 /// Longest name of a game in a refusal, in bytes.
 const MAX_GAME: usize = 64;
+/// Purpose of the tokens of `getchallenge`.
+const PURPOSE: u16 = 0x5133;
 
 /// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player
 /// slots here. As [`Format::Quake2`] it answers `status`, `info` and `ping`, as
@@ -304,7 +305,7 @@ impl Asked {
         let client: Option<i32> = client.and_then(number::number);
         let quoted = client.map(decimal);
         let tokens = requester.tokens;
-        let token = tokens.issue(requester.now, requester.address, ADDRESS_PROOF);
+        let token = tokens.issue(requester.now, requester.address, PURPOSE);
         Self::short(&Reply::Challenge {
             quake_world_word: false,
             challenge: challenge_text(token).bytes(),
@@ -486,7 +487,7 @@ pub fn verify_challenge(challenge: &[u8], requester: &Requester) -> bool {
     let matches = |token| challenge_text(token).bytes() == challenge;
     requester
         .tokens
-        .valid(requester.now, requester.address, ADDRESS_PROOF)
+        .valid(requester.now, requester.address, PURPOSE)
         .any(matches)
 }
 
@@ -696,7 +697,7 @@ mod tests {
         let get = |client, game| get_of("Quake3Arena", client, game);
         let token = requester()
             .tokens
-            .issue(Instant::now(), requester().address, ADDRESS_PROOF);
+            .issue(Instant::now(), requester().address, PURPOSE);
         let number = String::from_utf8(challenge_text(token).bytes().to_vec()).unwrap();
         let ours = Some(&b"12345"[..]);
         assert_eq!(get(None, None), format!("challengeResponse {number}"));
