@@ -4,7 +4,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use bytes::BufMut;
 use nom::Parser;
-use nom::bytes::complete::tag;
 use nom::combinator::{opt, rest, verify};
 use nom::multi::length_data;
 use nom::number::complete::{be_u32, le_i32, le_u16, le_u32, u8 as byte};
@@ -218,7 +217,7 @@ fn frame(input: &[u8]) -> Parsed<'_, &[u8]> {
 
 /// `count = 4OCTET %x01`
 fn count(body: &[u8]) -> Parsed<'_, u32> {
-    terminated(le_u32, tag(&b"\x01"[..])).parse(body)
+    terminated(le_u32, verify(rest, |flags: &[u8]| flags == [1])).parse(body)
 }
 
 /// `entry = 4OCTET game-port query-port name map game-type OCTET OCTET [flags [skill-level]]`, as
