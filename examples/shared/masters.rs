@@ -1,8 +1,23 @@
 //! List servers that a person names on a command line.
 
 use queryport::games::{Game, MasterAddress, MasterForm};
+use queryport::net::MasterReport;
 
 use crate::command_line;
+
+/// Why a list server gave no list, with its address; `None` if it gave one.
+pub fn failure(report: &MasterReport) -> Option<String> {
+    match &report.list {
+        Some(Ok(_)) => None,
+        Some(Err(error)) => Some(command_line::message(error)),
+        None => Some(format!("{}: not asked", report.address)),
+    }
+}
+
+/// One message for the failures of all list servers.
+pub fn no_list(failures: &[String]) -> String {
+    format!("no list server answered: {}", failures.join("; "))
+}
 
 /// The game's row with these list servers in place of its own. Each is `HOST:PORT`,
 /// `FORM=HOST:PORT`, or `HOST` with the port of the game's first list server.

@@ -13,6 +13,7 @@ use queryport::games::Game;
 use queryport::lists::Scope;
 use queryport::net::{ScanTarget, Servers};
 use queryport::{Client, Dialect, Protocol, QueryOptions, ScanOptions, Timing};
+use shared::masters;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
@@ -265,24 +266,19 @@ fn listed_target(game: &'static Game, server: SocketAddr) -> Target {
     (what, server.to_string())
 }
 
-/// What is wrong with the lists, in one message if there is none.
+/// The problems of the lists. If there is no list, they are one message.
 fn problems(servers: &Servers) -> Vec<String> {
-    let (mut failed, mut cut) = (Vec::new(), Vec::new());
-    for report in servers.masters() {
-        match &report.list {
-            Some(Err(error)) => failed.push(message(error)),
-            Some(Ok(list)) if !list.completeness.is_settled() => {
-                let (address, known) = (&report.address, list.completeness);
-                cut.push(format!("{address}: {} servers, {known}", report.servers));
-            }
-            _ => {}
-        }
+    let reports = servers.masters();
+    let failures: Vec<String> = reports.iter().filter_map(masters::failure).collect();
+    if failures.len() == reports.len() {
+        return vec![masters::no_list(&failures)];
     }
-    if failed.len() == servers.masters().len() {
-        return vec![format!("no list server answered: {}", failed.join("; "))];
-    }
-    failed.extend(cut);
-    failed
+    let cut = reports.iter().filter_map(|report| {
+        let known = report.list.as_ref()?.as_ref().ok()?.completeness;
+        let (address, count) = (&report.address, report.servers);
+        (!known.is_settled()).then(|| format!("{address}: {count} servers, {known}"))
+    });
+    failures.into_iter().chain(cut).collect()
 }
 
 /// The servers of a file, or of standard input for `-`. A separate thread reads them, because a

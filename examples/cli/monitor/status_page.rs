@@ -591,21 +591,23 @@ fn games(games: &[WatchedGame], html: &mut String) {
     for watched in games {
         html.push_str("<tr><td class=\"name\">");
         escaped(watched.game.name, html);
-        let _ = match watched.sums {
-            Some(sums) => write!(
+        html.push_str("</td>");
+        if let Some(sums) = watched.sums {
+            let _ = write!(
                 html,
-                "</td><td>{} of {}</td><td>{}</td><td>{}</td>",
+                "<td>{} of {}</td><td>{}</td><td>{}</td>",
                 sums.up, sums.listed, sums.players, sums.bots
-            ),
-            None => {
-                let failure = watched.failure();
-                html.push_str("</td><td colspan=\"3\">");
-                let why = failure.as_deref().unwrap_or("not queried yet");
-                push_escaped(why, MAX_MESSAGE, html);
-                html.push_str("</td>");
-                Ok(())
-            }
-        };
+            );
+        } else {
+            let failure = watched.failure();
+            html.push_str("<td colspan=\"3\">");
+            push_escaped(
+                failure.as_deref().unwrap_or("not queried yet"),
+                MAX_MESSAGE,
+                html,
+            );
+            html.push_str("</td>");
+        }
         html.push_str("</tr>\n");
     }
     html.push_str("</tbody>\n</table>\n");

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use queryport::games::Game;
 use queryport::{Client, Error, ErrorKind, Outcome, Player, QueryError, ScanOptions, ServerStatus};
+use shared::masters;
 
 use super::command_line;
 use super::events::{self, Event, Form};
@@ -345,10 +346,9 @@ pub(crate) struct WatchedGame {
 impl WatchedGame {
     /// Why nothing is known of its servers, if their lists were requested.
     pub(crate) fn failure(&self) -> Option<String> {
-        let reasons: Vec<&str> = self.lists.values().flatten().map(String::as_str).collect();
-        let has_list = reasons.len() < self.lists.len();
-        (!has_list && !reasons.is_empty())
-            .then(|| format!("no list server answered: {}", reasons.join("; ")))
+        let failures: Vec<String> = self.lists.values().flatten().cloned().collect();
+        let has_list = failures.len() < self.lists.len();
+        (!has_list && !failures.is_empty()).then(|| masters::no_list(&failures))
     }
 }
 
@@ -491,14 +491,8 @@ async fn scan(sender: &Sender, game: &Game) -> Result<(Sums, Lists), Error> {
     while let Some(listed) = servers.next().await {
         targets.push((game.protocol, listed.server));
     }
-    let lists = servers.masters().iter().map(|report| {
-        let failure = match &report.list {
-            Some(Ok(_)) => None,
-            Some(Err(error)) => Some(command_line::message(error)),
-            None => Some(format!("{}: not asked", report.address)),
-        };
-        (report.address.clone(), failure)
-    });
+    let lists = servers.masters().iter();
+    let lists = lists.map(|report| (report.address.clone(), masters::failure(report)));
     let mut sums = Sums {
         listed: targets.len() as u64,
         ..Sums::default()
