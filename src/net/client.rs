@@ -247,8 +247,8 @@ impl Client {
     /// GameSpy v1 list servers get the public key for lists, GameSpy v2 list servers [`Game::key`].
     /// A list by protocol number alone can contain other games: use [`Game::of`] on the answers.
     ///
-    /// Nothing is cached: every call sends the requests again. If you need lists often, keep them, and
-    /// request them at most once every few minutes.
+    /// Nothing is cached: every call sends the requests again. If you need lists often, keep them,
+    /// and request them at most once every few minutes.
     ///
     /// ```no_run
     /// # async fn example() -> queryport::Result<()> {

@@ -200,8 +200,8 @@ impl Error {
 
     /// The text without the address of the server.
     ///
-    /// After [`Client::query_game`](crate::Client::query_game), [`Self::peer`] can have another port
-    /// than the one that you gave: show it too.
+    /// After [`Client::query_game`](crate::Client::query_game), the port of [`Self::peer`] can differ
+    /// from the one that you gave: show it too.
     ///
     /// ```
     /// use queryport::{Error, QueryError};

@@ -27,7 +27,7 @@ pub(crate) enum Query {
 pub(crate) struct Failure {
     /// The message without the address.
     pub(crate) reason: String,
-    /// Whether the server has an address, to which the query was sent.
+    /// Whether the server has an address.
     pub(crate) has_address: bool,
 }
 

@@ -17,7 +17,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// Whether the administrator was told that nobody reads the events.
+/// The complaint that nobody reads the events, which is printed once.
 static UNREAD: Once = Once::new();
 
 /// A change that a result shows.
@@ -28,7 +28,7 @@ pub(crate) enum Event {
     Left(String),
 }
 
-/// Prints the changes. The monitor goes on when nobody reads them, and says so once.
+/// Prints the changes. The monitor goes on when nobody reads them, and complains once.
 pub(crate) fn print(form: Form, server: &Server, events: &[Event]) {
     #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
     let time = SystemTime::now();

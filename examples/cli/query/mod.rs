@@ -287,7 +287,7 @@ async fn run(
     }
 }
 
-/// The game that the answer names, or else the one that was asked for.
+/// The game that the answer names, or else the requested one.
 fn heading(asked: &Game, result: &Result<Answered, Error>) -> &'static str {
     let found = result.as_ref().ok();
     let found = found.and_then(|outcome| Game::of(&outcome.answer, asked.protocol));
@@ -608,7 +608,7 @@ fn advice(error: &Error, what: What, server: &str) -> String {
     other_port + &advice
 }
 
-/// Whether the queried port is the one that the user gave.
+/// Whether the user gave the queried port.
 fn is_given_port(error: &Error, server: &str) -> bool {
     let (_, port) = command_line::split(server);
     let given = port.and_then(|port| port.parse().ok());

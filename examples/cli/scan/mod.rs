@@ -347,7 +347,7 @@ fn named(arguments: &Arguments) -> Result<Vec<Target>, String> {
     let name = name.to_string_lossy();
     let target = |server: &String| {
         let what = What::of_server(&name, server)?;
-        // As in a list, a host name with a dot or a colon is no game.
+        // As in a list, a word with a dot or a colon is a host.
         if !server.contains(['.', ':']) && What::parse(server).is_ok() {
             return Err(format!(
                 "\"{server}\" is a game or protocol, not a server: a file can name several, with GAME HOST \

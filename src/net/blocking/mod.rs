@@ -191,8 +191,9 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`ErrorKind`](crate::ErrorKind). Returns the error of the first port. [`Error::BadAddress`] if `server`
-    /// has no port and the game has no default port; [`Error::UnknownGame`] suggests similar names.
+    /// See [`ErrorKind`](crate::ErrorKind). Returns the error of the first port.
+    /// [`Error::BadAddress`] if `server` has no port and the game has no default port;
+    /// [`Error::UnknownGame`] suggests similar names.
     #[cfg(feature = "games")]
     pub fn query_game<'g>(
         &self,

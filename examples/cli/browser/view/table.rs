@@ -224,8 +224,8 @@ fn players(server: &Server) -> String {
     format!("{players}/{slots}")
 }
 
-/// The name of a server, and a mark if it needs a password. If it never answered, its address, or the reason if the address has a
-/// column of its own.
+/// The name of a server, and a mark if it needs a password. If it never answered, its address, or
+/// the reason if the address has a column of its own.
 fn name(server: &Server, width: usize, depth: Depth, table: &Columns) -> Vec<Span<'static>> {
     let dim = |text: &str| vec![Span::styled(fit(text, width).into_owned(), DIM)];
     let has_password = server.status().and_then(|status| status.password) == Some(true);
