@@ -159,7 +159,9 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, Failure>>, Failure> {
     if is_transcript(text) {
         return Ok(vec![from_transcript(text).map_err(Failure::malformed)]);
     }
-    Ok(text::datagrams(text).map_or_else(raw, |datagrams| vec![Ok(of_unknown(datagrams))]))
+    let wrong_line = |line| Failure::malformed(format!("line {line} is not hexadecimal"));
+    let datagrams = text::datagrams(text).map_err(wrong_line)?;
+    Ok(datagrams.map_or_else(raw, |datagrams| vec![Ok(of_unknown(datagrams))]))
 }
 
 /// The text of a file; `None` for other files. Comments may be in any character set.

@@ -9,19 +9,28 @@ use bytes::Bytes;
 ///   of `xxd -p` are joined;
 /// - base64, a datagram a line; lines that were folded are joined.
 ///
-/// Empty lines and lines that begin with `#` are skipped.
-pub(crate) fn datagrams(text: &str) -> Option<Vec<Bytes>> {
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .collect();
+/// Empty lines and lines that begin with `#` are skipped. The error is the number of the first line
+/// that is not hexadecimal, if those before it are.
+pub(crate) fn datagrams(text: &str) -> Result<Option<Vec<Bytes>>, usize> {
+    let numbered = (1..).zip(text.lines().map(str::trim));
+    let numbered: Vec<(usize, &str)> = numbered.filter(|(_, line)| !is_skipped(line)).collect();
+    let lines: Vec<&str> = numbered.iter().map(|(_, line)| *line).collect();
     if lines.is_empty() {
-        return None;
+        return Ok(None);
     }
-    from_dump(&lines)
-        .or_else(|| from_lines(&lines, &[60], hexadecimal))
-        .or_else(|| from_lines(&lines, &[64, 76], base64))
+    let found = from_dump(&lines).or_else(|| from_lines(&lines, &[60], hexadecimal));
+    if found.is_some() {
+        return Ok(found);
+    }
+    let is_wrong = |(_, line): &&(usize, &str)| hexadecimal(line).is_none();
+    match numbered.iter().find(is_wrong) {
+        Some((number, line)) if lines.first() != Some(line) => Err(*number),
+        _ => Ok(from_lines(&lines, &[64, 76], base64)),
+    }
+}
+
+fn is_skipped(line: &str) -> bool {
+    line.is_empty() || line.starts_with('#')
 }
 
 /// A dump with an offset, bytes and their characters on each line.
@@ -151,21 +160,25 @@ mod tests {
         ] {
             assert_eq!(
                 datagrams(text),
-                Some(vec![Bytes::from_static(REQUEST)]),
+                Ok(Some(vec![Bytes::from_static(REQUEST)])),
                 "{text}"
             );
         }
     }
 
+    fn some(text: &str) -> Vec<Bytes> {
+        datagrams(text).unwrap().unwrap()
+    }
+
     #[test]
     fn a_line_is_a_datagram_unless_a_program_folded_it() {
-        let two = datagrams("ffffffff01\nffffffff02").unwrap_or_default();
+        let two = some("ffffffff01\nffffffff02");
         assert_eq!(two.len(), 2);
         let folded = format!("{}\n{}\n0a", "61".repeat(30), "62".repeat(30));
-        let one = datagrams(&folded).unwrap_or_default();
+        let one = some(&folded);
         assert_eq!(one.iter().map(Bytes::len).collect::<Vec<_>>(), [61]);
         let folded = format!("{}\n{}", "/".repeat(76), "/".repeat(8));
-        let one = datagrams(&folded).unwrap_or_default();
+        let one = some(&folded);
         assert_eq!(one.iter().map(Bytes::len).collect::<Vec<_>>(), [63]);
     }
 
@@ -179,7 +192,13 @@ mod tests {
             "fff",
             "hello world",
         ] {
-            assert_eq!(datagrams(text), None, "{text}");
+            assert_eq!(datagrams(text), Ok(None), "{text}");
         }
+    }
+
+    #[test]
+    fn a_wrong_line_is_named_by_its_number() {
+        let text = "# two datagrams\nffffffff01\n\nffffffff0z\n";
+        assert_eq!(datagrams(text), Err(4));
     }
 }
