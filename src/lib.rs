@@ -58,19 +58,19 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `games` | yes | the module `games`: games by name |
-//! | `tokio` | yes | the module `net`, and `os-entropy` |
+//! | `tokio` | yes | the async calls of [`Client`], [`Query`], [`Scan`], [`net::Rcon`]; and `os-entropy` |
 //! | `blocking` | no | the module [`blocking`]: queries without a runtime; and `os-entropy` |
 //! | `os-entropy` | with `tokio`, `blocking` | [`Secret::from_os`] |
 //! | `serve` | no | the server side: [`serve`], [`quake3::master`], `respond` of each protocol, [`Service`]; with `tokio` [`net::serve()`] |
-//! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; `model::Detailed` |
+//! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; errors can be written; `model::Detailed` |
 //! | `tracing` | no | a span for each query; events for rejected and late datagrams, retries and timeouts |
 //! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 //!
 //! # The loop of every state machine
 //! The core is sans-IO: it has no socket, no clock and no randomness.
 //! [`Session`](session::Session), [`Scanner`](scan::Scanner), [`Responder`][serve::Responder],
-//! [`Master`][quake3::master::Master] and [`Announcer`][serve::Announcer] have the same methods.
-//! Call them in this order:
+//! [`Master`][quake3::master::Master] and [`Announcer`][serve::Announcer] have the methods of the
+//! trait [`session::Machine`]. Call them in this order:
 //!
 //! 1. `poll_datagram(now, &mut out)` until it returns `None`; send `out` to the address that it
 //!    returns. (`poll_transmit` appends instead, to collect several datagrams in one buffer.)

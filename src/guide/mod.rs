@@ -23,7 +23,8 @@
 //!
 //! # Programs
 //! `examples/cli` is the program `queryport`; `queryport --help` lists its commands. The other
-//! programs in `examples` are there to read. Run them with `cargo run --example NAME`:
+//! programs in `examples` are there to read. Run them with
+//! `cargo run --all-features --example NAME`:
 //!
 //! | program | shows |
 //! |---|---|
@@ -37,9 +38,10 @@
 //! | `fifth_protocol` | a protocol of your own |
 //!
 //! The published package contains only `bot`, `bot_blocking`, `mock` and `sans_io_std`. The other
-//! programs share code.
+//! programs use code of the repository that is not published.
 //!
-//! Every example is compiled by `cargo test`, and most run against a server on loopback.
+//! `cargo test --all-features` compiles every example of the chapters, and runs most of them with a
+//! server on loopback.
 
 #[doc = include_str!("answering.md")]
 pub mod answering {}
