@@ -43,8 +43,9 @@ use {
 
 /// Queries game servers, finds them, and scans lists of them.
 ///
-/// Its asynchronous calls need the feature `tokio`. With the feature `blocking`, `Self::blocking`
-/// makes a client whose calls block. A clone is cheap, and can have its own timing and options.
+/// Its asynchronous calls need the feature `tokio`, and panic outside of its runtime. With the
+/// feature `blocking`, `Self::blocking` makes a client whose calls block. A clone is cheap, and can
+/// have its own timing and options.
 ///
 /// ```no_run
 /// use queryport::Client;
