@@ -95,6 +95,16 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_too_slow_to_count_admits_one_burst() {
+        let now = Instant::now();
+        let rate = Rate::new(1, Duration::MAX, 4);
+        let mut bucket = LeakyBucket::default();
+        assert!(try_add(&mut bucket, now, &rate, 4));
+        let later = now + Duration::from_secs(1 << 30);
+        assert!(!try_add(&mut bucket, later, &rate, 1));
+    }
+
+    #[test]
     fn a_burst_passes_at_once_and_then_the_rate_applies() {
         let mut now = Instant::now();
         let rate = Rate::per_second(100, 5);

@@ -112,7 +112,6 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
                 out.handle_request(&mut machine, now, route_back, arrival.bytes);
             };
             receive_requests(socket, &mut buffer, handle)?;
-            out.send();
         }
         // A busy socket must not delay the timers.
         if machine.poll_timeout().is_some_and(|timer| timer <= now) {

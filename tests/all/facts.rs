@@ -6,13 +6,20 @@ use queryport::{ServerStatus, Team, Text};
 
 /// The fields that keys of a reply fill, as far as a status has them.
 pub(crate) fn facts(status: &ServerStatus) -> String {
+    let known = fields(status).into_iter();
+    let known = known.filter_map(|(name, fact)| Some(format!("{name} {}", fact?)));
+    known.collect::<Vec<_>>().join(", ")
+}
+
+/// The fields that keys of a reply fill, each with its name.
+pub(crate) fn fields(status: &ServerStatus) -> [(&'static str, Option<String>); 20] {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.plain().into_owned());
     let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string());
     let count = |count: Option<u32>| count.map(|count| count.to_string());
     let seconds = |time: Option<Duration>| time.map(|time| format!("{} s", time.as_secs()));
     let mutators = status.mutators.as_deref().map(list);
     let teams: Vec<_> = status.teams.iter().map(name_and_score).collect();
-    let facts = [
+    [
         ("name", text(&status.name)),
         ("map", text(&status.map)),
         ("game", text(&status.game)),
@@ -36,10 +43,7 @@ pub(crate) fn facts(status: &ServerStatus) -> String {
         ("left", seconds(status.time_left)),
         ("score", status.score_limit.map(|score| score.to_string())),
         ("teams", (!teams.is_empty()).then(|| teams.join(":"))),
-    ];
-    let known = facts.into_iter();
-    let known = known.filter_map(|(name, fact)| Some(format!("{name} {}", fact?)));
-    known.collect::<Vec<_>>().join(", ")
+    ]
 }
 
 fn list(texts: &[Text]) -> String {

@@ -25,6 +25,7 @@ mod net;
 mod options;
 mod quake3;
 mod serve;
+mod served;
 mod trace;
 mod transcripts;
 mod unusual;

@@ -85,6 +85,10 @@ fn each_row_has_the_ports_and_the_mark_of_its_evidence() {
             let known = query_ports(game, ports);
             assert!(known.contains(&ports.query), "{}: {known:?}", line.id);
         }
+        let mut known = line.ports.iter().filter_map(|ports| ports.game).peekable();
+        if let (Some(port), Some(_)) = (game.game_port, known.peek()) {
+            assert!(known.any(|known| known == port), "{}: {port}", line.id);
+        }
         *counts.entry(game.evidence).or_default() += 1;
     }
     assert_eq!(games.next(), None);

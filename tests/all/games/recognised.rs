@@ -186,8 +186,15 @@ fn own_vectors_identify_the_right_game() {
         for case in named {
             let answer =
                 Answer::from_datagrams(protocol, case.packets.clone(), &Limits::default()).unwrap();
-            let found = Game::of(&answer.to_status(), protocol).map(|game| game.id);
-            assert_eq!(found, expected, "{}", case.name);
+            let status = answer.to_status();
+            let found = Game::of(&status, protocol);
+            assert_eq!(found.map(|game| game.id), expected, "{}", case.name);
+            // Masters are asked for the number of these servers.
+            if let (Some(game), Some(number)) = (found, status.rules.get("protocol")) {
+                let number = number.plain().parse();
+                let is_asked = |(known, _): &(i32, &str)| number == Ok(*known);
+                assert!(game.numbers.iter().any(is_asked), "{}", case.name);
+            }
         }
     }
 }

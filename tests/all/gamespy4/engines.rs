@@ -315,13 +315,16 @@ fn rules_with_the_same_mutators_are_served_as_they_are() {
     ];
     let mut served = ServerStatus::default();
     served.rules = rules.into_iter().collect();
-    served.mutators = Some(["SlowTimeKills", "Own"].map(Into::into).to_vec());
+    let mutators = Some(["SlowTimeKills", "Own"].map(Into::into).to_vec());
     let service = Service::new(Format::UnrealTournament3);
-    let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
-    for (key, value) in rules {
-        assert_eq!(answer.get(key), Some(value.as_bytes()), "{key}");
+    for told in [None, mutators.clone()] {
+        served.mutators = told;
+        let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
+        for (key, value) in rules {
+            assert_eq!(answer.get(key), Some(value.as_bytes()), "{key}");
+        }
+        assert_eq!(answer.to_status().mutators, mutators);
     }
-    assert_eq!(answer.to_status().mutators, served.mutators);
 }
 
 const FORMATS: [Format; 4] = [

@@ -620,6 +620,8 @@ fn a_reply_in_two_datagrams_is_joined_inside_a_line() {
         };
         assert_eq!(answer.raw(), QUAKE_WORLD);
     }
+    let mut last = query(Dialect::QuakeWorld);
+    assert_eq!(last.receive(&second).map_done(), Some(Wait::Reply));
     let mut alone = query(Dialect::QuakeWorld);
     assert_eq!(alone.receive(&first).map_done(), Some(Wait::Grace));
     let OnTimeout::Done(answer) = alone.timeout(Remaining::Retry) else {

@@ -1,11 +1,58 @@
-//! Compares a received status with the served one.
+//! Serves a status, and compares it with the one that is received.
 //!
 //! Only plain texts are compared, because every protocol carries them unchanged. [`CARRIED`] lists
 //! what each format carries besides name, map, slots and players' names.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Instant;
 
-use queryport::{Completeness, Format, Part, Player, ServerStatus, Text};
+use queryport::serve::Responder;
+use queryport::session::{Machine, Session};
+use queryport::{
+    Completeness, Dialect, Format, Part, Player, QueryOptions, Secret, ServerStatus, StatusQuery,
+    Text, Timing, ToStatus,
+};
+
+/// The dialect of clients that query servers of this format.
+fn dialect(format: Format) -> Dialect {
+    match format {
+        Format::Minecraft => Dialect::Minecraft,
+        Format::GameSpy2 => Dialect::GameSpy2,
+        Format::Quake2 => Dialect::Quake2,
+        Format::QuakeWorld => Dialect::QuakeWorld,
+        _ => Dialect::Standard,
+    }
+}
+
+/// The status that our client receives from a responder with this one.
+pub fn received(format: Format, status: &ServerStatus) -> ServerStatus {
+    let mut now = Instant::now();
+    let mut responder = Responder::new(format, status.clone(), Secret::new([5; 16]), now);
+    let options = QueryOptions::default().with_dialect(dialect(format));
+    let query = StatusQuery::new(format.protocol(), 3, &options);
+    let (client, server): (SocketAddr, SocketAddr) =
+        (([192, 0, 2, 1], 5000).into(), ([192, 0, 2, 2], 7778).into());
+    let mut session = Session::new(query, server, Timing::default(), now);
+    loop {
+        let mut out = Vec::new();
+        while session.poll_datagram(now, &mut out).is_some() {
+            responder.handle_datagram(now, client, &out);
+            while responder.poll_datagram(now, &mut out).is_some() {
+                session.handle_datagram(now, server, &out);
+            }
+        }
+        if let Some(result) = session.poll_answer() {
+            let outcome = result.unwrap_or_else(|error| panic!("{format:?}: {error}"));
+            return outcome.answer.to_status();
+        }
+        let timer = session
+            .poll_timeout()
+            .expect("a running session has a timer");
+        now = timer.max(now);
+        session.handle_timeout(now);
+    }
+}
 
 /// The parts of a status that a format carries.
 struct Carried {

@@ -8,10 +8,10 @@ use std::time::Instant;
 use arbitrary::Unstructured;
 use queryport::scan::Scanner;
 use queryport::serve::{Announcer, GuardOptions, Responder};
-use queryport::session::{Machine, Session};
+use queryport::session::Machine;
 use queryport::{
-    Dialect, Format, Limits, Protocol, QueryOptions, ScanOptions, Secret, Service, StatusQuery,
-    Timing, ToStatus, gamespy1, gamespy4, inspect, quake3,
+    Format, Limits, Protocol, QueryOptions, ScanOptions, Secret, Service, StatusQuery, Timing,
+    gamespy1, gamespy4, inspect, quake3,
 };
 
 use super::script::{Event, Step};
@@ -31,17 +31,6 @@ fn format(choice: u8) -> Format {
     formats[usize::from(choice >> 2) % formats.len()]
 }
 
-/// The dialect of clients that query servers of this format.
-fn dialect(format: Format) -> Dialect {
-    match format {
-        Format::Minecraft => Dialect::Minecraft,
-        Format::GameSpy2 => Dialect::GameSpy2,
-        Format::Quake2 => Dialect::Quake2,
-        Format::QuakeWorld => Dialect::QuakeWorld,
-        _ => Dialect::Standard,
-    }
-}
-
 /// Serves and queries a status: our client gets everything that the protocol carries.
 pub fn served_status(data: &[u8]) {
     let mut u = Unstructured::new(data);
@@ -59,37 +48,8 @@ pub fn served_status(data: &[u8]) {
         .take(12)
         .map(|(key, value)| (key.decoded().into_owned(), value.decoded().into_owned()))
         .collect();
-    let now = Instant::now();
     let format = format(choice);
-    let protocol = format.protocol();
-    let mut responder = Responder::new(format, status.clone(), SECRET, now);
-    let options = QueryOptions::default().with_dialect(dialect(format));
-    let query = StatusQuery::new(protocol, 3, &options);
-    let (client, server): (SocketAddr, SocketAddr) =
-        (([192, 0, 2, 1], 5000).into(), ([192, 0, 2, 2], 7778).into());
-    let mut session = Session::new(query, server, Timing::default(), now);
-    let mut now = now;
-    let outcome = loop {
-        let mut out = Vec::new();
-        while session.poll_transmit(now, &mut out).is_some() {
-            responder.handle_datagram(now, client, &std::mem::take(&mut out));
-            while responder.poll_transmit(now, &mut out).is_some() {
-                session.handle_datagram(now, server, &std::mem::take(&mut out));
-            }
-        }
-        if let Some(result) = session.poll_answer() {
-            break result;
-        }
-        now = session
-            .poll_timeout()
-            .expect("a running session has a timer")
-            .max(now);
-        session.handle_timeout(now);
-    };
-    let received = match outcome {
-        Ok(outcome) => outcome.answer.to_status(),
-        Err(error) => panic!("no answer to our own client: {error}"),
-    };
+    let received = served::received(format, &status);
     let difference = served::difference(format, &status, &received);
     assert_eq!(difference, None, "{format:?}");
 }

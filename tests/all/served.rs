@@ -1,0 +1,117 @@
+//! What a server is told is what our client reads, in every format.
+
+use std::time::Duration;
+
+use kit::served::{difference, received};
+use proptest::option::of;
+use proptest::prelude::*;
+use queryport::{Format, Player, ServerStatus, Text};
+
+use crate::facts::fields;
+
+/// The fields that each format carries. Others are not received.
+const CARRIED: [(Format, &str); 9] = [
+    (
+        Format::GameSpy1,
+        "name map game type mutators version protocol port password dedicated players max limit left score",
+    ),
+    (
+        Format::GameSpy2,
+        "name map game type version port password dedicated anti-cheat players max score",
+    ),
+    (
+        Format::GameSpy4,
+        "name map game type version port password dedicated anti-cheat players max score",
+    ),
+    (
+        Format::Minecraft,
+        "name map game type version port players max",
+    ),
+    (
+        Format::UnrealTournament3,
+        "name map type mutators version protocol port password dedicated anti-cheat players bots max limit score",
+    ),
+    (
+        Format::Quake3,
+        "name map game type mod version protocol password anti-cheat players bots max private limit",
+    ),
+    (
+        Format::Quake2,
+        "name map mod version protocol password players max limit score",
+    ),
+    (
+        Format::QuakeWorld,
+        "name map type mod version password players max limit score",
+    ),
+    (
+        Format::Ut2004,
+        "name map type mutators version port password dedicated players max limit score",
+    ),
+];
+
+fn text() -> impl Strategy<Value = Text> {
+    "[A-Z][a-z0-9]{2,9}( [a-z]{1,5})?".prop_map(Text::from)
+}
+
+fn player() -> impl Strategy<Value = Player> {
+    let parts = (text(), -9_000_i64..100_000, 1..900_i32);
+    parts.prop_map(|(name, score, ping)| {
+        let mut player = Player::new(name);
+        (player.score, player.ping) = (Some(score), Some(ping));
+        player
+    })
+}
+
+fn minutes() -> impl Strategy<Value = Duration> {
+    (1..1_000_u64).prop_map(|minutes| Duration::from_secs(60 * minutes))
+}
+
+prop_compose! {
+    fn status()(
+        (name, map) in (text(), text()),
+        texts in prop::array::uniform4(of(text())),
+        flags in prop::array::uniform3(of(any::<bool>())),
+        players in prop::collection::vec(player(), 0..9),
+        [bots, slots, private] in prop::array::uniform3(of(0..9_u32)),
+        (limit, left) in (of(minutes()), of(minutes())),
+        (score, protocol, port) in (of(-99..9_999_i64), 100..3_000_u32, of(1..=u16::MAX)),
+        mutators in of(prop::collection::vec(text(), 0..4)),
+        rules in prop::collection::btree_map("x[a-z]{2,7}", "[a-z0-9]{1,9}", 0..5),
+    ) -> ServerStatus {
+        let mut status = ServerStatus::default();
+        (status.name, status.map) = (Some(name), Some(map));
+        [status.game, status.game_type, status.mod_name, status.version] = texts;
+        [status.password, status.dedicated, status.anti_cheat] = flags;
+        let count = players.len() as u32;
+        status.player_count = Some(count);
+        status.bot_count = bots.map(|bots| bots.min(count));
+        status.max_players = slots.map(|slots| slots + count);
+        status.private_slots = private.filter(|private| status.max_players > Some(*private));
+        status.time_limit = limit;
+        // Without a limit, no time is left.
+        status.time_left = limit.and(left);
+        (status.score_limit, status.game_port) = (score, port);
+        // With it, a GameSpy v1 server is of the Unreal engine, whose time limit is in minutes.
+        status.protocol_version = Some(protocol);
+        status.mutators = mutators;
+        status.players = players.into();
+        status.rules.extend(rules);
+        status
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_field_that_a_format_carries_is_received_and_none_is_another(status in status()) {
+        for (format, carried) in CARRIED {
+            let read = received(format, &status);
+            for ((field, held), (_, read)) in fields(&status).into_iter().zip(fields(&read)) {
+                let is_carried = carried.split(' ').any(|known| known == field);
+                if held.is_some() && (is_carried || read.is_some()) {
+                    prop_assert_eq!(read, held, "{:?} {}", format, field);
+                }
+            }
+            prop_assert_eq!(difference(format, &status, &read), None, "{:?}", format);
+        }
+    }
+}
