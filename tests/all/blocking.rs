@@ -250,6 +250,18 @@ fn a_list_comes_over_tcp() {
     assert!(started.elapsed() < GUARD, "{:?}", started.elapsed());
 }
 
+/// The system reports a closed port when the next request is sent, which is then sent again.
+#[test]
+fn a_closed_port_does_not_take_the_next_server_with_it() {
+    let answering = Servers::start(&["127.0.0.1:0"], Protocol::Quake3);
+    let (socket, closed) = silent();
+    drop(socket);
+    let targets = [closed, answering.addresses[0]].map(|server| (Protocol::Quake3, server));
+    let scan = client().scan(targets, ScanOptions::default());
+    let answered: Vec<bool> = scan.map(|scanned| scanned.result.is_ok()).collect();
+    assert_eq!(answered.iter().filter(|answered| **answered).count(), 1);
+}
+
 /// Servers of both families, silent ones, and names that cannot be queried.
 #[test]
 fn a_scan_of_five_hundred_waits_for_all_at_once() {

@@ -54,7 +54,7 @@ fn text() -> impl Strategy<Value = Text> {
 }
 
 fn player() -> impl Strategy<Value = Player> {
-    let parts = (text(), -9_000_i64..100_000, 1..900_i32);
+    let parts = (text(), -9_000_i64..9_000, 1..900_i32);
     parts.prop_map(|(name, score, ping)| {
         let mut player = Player::new(name);
         (player.score, player.ping) = (Some(score), Some(ping));
@@ -74,7 +74,7 @@ prop_compose! {
         players in prop::collection::vec(player(), 0..9),
         [bots, slots, private] in prop::array::uniform3(of(0..9_u32)),
         (limit, left) in (of(minutes()), of(minutes())),
-        (score, protocol, port) in (of(-99..9_999_i64), 100..3_000_u32, of(1..=u16::MAX)),
+        (score, protocol, port) in (of(-999..999_i64), 100..3_000_u32, of(1..=u16::MAX)),
         mutators in of(prop::collection::vec(text(), 0..4)),
         rules in prop::collection::btree_map("x[a-z]{2,7}", "[a-z0-9]{1,9}", 0..5),
     ) -> ServerStatus {
@@ -112,6 +112,20 @@ proptest! {
                 }
             }
             prop_assert_eq!(difference(format, &status, &read), None, "{:?}", format);
+        }
+    }
+}
+
+/// They have one key for the game and its modification: only the game's own folder names the game.
+#[test]
+fn games_of_quake_2_and_quake_world_are_received_by_their_folders() {
+    let folders = ["qw", "baseq2"];
+    for (format, own) in [(Format::QuakeWorld, "qw"), (Format::Quake2, "baseq2")] {
+        for folder in folders {
+            let mut status = ServerStatus::default();
+            status.game = Some(folder.into());
+            let game = received(format, &status).game;
+            assert_eq!(game, status.game.filter(|_| folder == own), "{format:?}");
         }
     }
 }

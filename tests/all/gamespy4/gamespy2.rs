@@ -5,12 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use queryport::gamespy4::{Answer, Command, Form, Request, RequestId, Selection, StatusQuery};
 use queryport::model::Charset;
-use queryport::session::{Conversation, Verdict};
+use queryport::session::{Conversation, Machine, Verdict};
 use queryport::{Dialect, Format, Part, Player, Protocol, QueryOptions, ServerStatus, Service};
 use queryport::{Team, Timing, ToStatus};
 
+use crate::common::driven::Driven;
 use crate::common::link::Conditions;
-use crate::common::pair::{CLIENT, Played, play};
+use crate::common::pair::{CLIENT, Played, SERVER, play};
 use crate::common::requester;
 use crate::common::twist::cuts;
 use crate::gamespy4::decode;
@@ -226,6 +227,20 @@ fn the_dialect_needs_one_request_and_a_new_id_for_each_attempt() {
     assert_eq!(requests.len(), 3);
     assert!(requests.iter().all(|request| request.len() == 10));
     assert!(requests[0] != requests[1] && requests[1] != requests[2]);
+}
+
+/// Nobody asked for it, so it does not extend the wait.
+#[test]
+fn a_challenge_is_rejected_in_the_dialect() {
+    let options = QueryOptions::default().with_dialect(Dialect::GameSpy2);
+    let mut query = Driven::new(StatusQuery::new(7, &options), Timing::default());
+    let request = query.send();
+    let timer = query.session.poll_timeout();
+    query.now += Duration::from_millis(500);
+    let challenge = [b"\x09", &request[3..7], b"77\0"].concat();
+    query.receive(SERVER, &challenge);
+    assert_eq!(query.session.stats().rejected, 1);
+    assert_eq!(query.session.poll_timeout(), timer);
 }
 
 #[test]
