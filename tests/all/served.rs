@@ -54,12 +54,30 @@ fn text() -> impl Strategy<Value = Text> {
 }
 
 fn player() -> impl Strategy<Value = Player> {
-    let parts = (text(), -9_000_i64..9_000, 1..900_i32);
-    parts.prop_map(|(name, score, ping)| {
+    let parts = (text(), -9_000_i64..9_000, 1..900_i32, 1..=2, any::<bool>());
+    parts.prop_map(|(name, score, ping, team, bot)| {
         let mut player = Player::new(name);
         (player.score, player.ping) = (Some(score), Some(ping));
+        (player.team, player.bot) = (Some(team), Some(bot));
         player
     })
+}
+
+/// The ping, the team and whether it is a bot, as far as the format carries them.
+fn details(format: Format, player: &Player) -> (String, Option<i32>, Option<i32>, bool) {
+    use Format::*;
+    let has_ping = format != Minecraft;
+    let has_team = matches!(
+        format,
+        GameSpy1 | GameSpy2 | GameSpy4 | UnrealTournament3 | QuakeWorld
+    );
+    let has_bots = matches!(format, GameSpy1 | GameSpy4 | QuakeWorld);
+    (
+        player.name.plain().into_owned(),
+        player.ping.filter(|_| has_ping),
+        player.team.filter(|_| has_team),
+        has_bots && player.bot == Some(true),
+    )
 }
 
 fn minutes() -> impl Strategy<Value = Duration> {
@@ -72,7 +90,8 @@ prop_compose! {
         texts in prop::array::uniform4(of(text())),
         flags in prop::array::uniform3(of(any::<bool>())),
         players in prop::collection::vec(player(), 0..9),
-        [bots, slots, private] in prop::array::uniform3(of(0..9_u32)),
+        [slots, private] in prop::array::uniform2(of(0..9_u32)),
+        counts_bots in any::<bool>(),
         (limit, left) in (of(minutes()), of(minutes())),
         (score, protocol, port) in (of(-999..999_i64), 100..3_000_u32, of(1..=u16::MAX)),
         mutators in of(prop::collection::vec(text(), 0..4)),
@@ -84,7 +103,8 @@ prop_compose! {
         [status.password, status.dedicated, status.anti_cheat] = flags;
         let count = players.len() as u32;
         status.player_count = Some(count);
-        status.bot_count = bots.map(|bots| bots.min(count));
+        let bots = players.iter().filter(|player| player.bot == Some(true)).count() as u32;
+        status.bot_count = counts_bots.then_some(bots);
         status.max_players = slots.map(|slots| slots + count);
         status.private_slots = private.filter(|private| status.max_players > Some(*private));
         status.time_limit = limit;
@@ -111,6 +131,12 @@ proptest! {
                     prop_assert_eq!(read, held, "{:?} {}", format, field);
                 }
             }
+            let sorted = |status: &ServerStatus| {
+                let mut all: Vec<_> = status.players.iter().map(|player| details(format, player)).collect();
+                all.sort_unstable();
+                all
+            };
+            prop_assert_eq!(sorted(&read), sorted(&status), "{:?}", format);
             prop_assert_eq!(difference(format, &status, &read), None, "{:?}", format);
         }
     }
