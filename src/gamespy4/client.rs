@@ -93,9 +93,9 @@ enum Stage {
 /// The verdict on a datagram, or why it is rejected.
 type Received = Result<Verdict<Answer>, ParseError>;
 
-/// The maximum number of attempts whose replies count: the current one and its companion, and those
-/// before them. Otherwise a slow server's reply to the first request would not count.
-const MAX_ATTEMPTS: usize = 4;
+/// The maximum number of attempts whose replies count. The default timing has five: the first one,
+/// and two retries with their companions. So a slow server's reply to the first one counts.
+const MAX_ATTEMPTS: usize = 6;
 
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the request ids are made from it.
