@@ -494,7 +494,12 @@ mod tests {
     }
 
     fn sent(announcer: &mut Announcer, now: Instant) -> usize {
-        std::iter::from_fn(|| announcer.poll_transmit(now, &mut Vec::new())).count()
+        let mut out = Vec::new();
+        let sent: Vec<Transmit> =
+            std::iter::from_fn(|| announcer.poll_transmit(now, &mut out)).collect();
+        let lengths = sent.iter().map(|transmit| transmit.len);
+        assert_eq!(lengths.sum::<usize>(), out.len());
+        sent.len()
     }
 
     const MASTERS: [&str; 2] = ["192.0.2.9:27950", "[2001:db8::9]:27950"];
