@@ -684,6 +684,33 @@ mod tests {
         assert_eq!(lines, ["Ann 20", "[clan] 5"]);
     }
 
+    /// Only QuakeWorld ends a datagram with a NUL, which is no text.
+    #[test]
+    fn a_nul_at_the_end_of_other_consoles_is_text() {
+        for (datagrams, text) in [
+            (&[&b"\xff\xff\xff\xffprint\nab\0"[..]][..], &b"ab\0"[..]),
+            (
+                &[b"\xff\xff\xff\xffnab", b"\xff\xff\xff\xffncd\0"],
+                b"abcd\0",
+            ),
+        ] {
+            let mut query = query();
+            for datagram in datagrams {
+                query.receive(datagram);
+            }
+            let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+                panic!("an answer")
+            };
+            assert_eq!(answer.text.raw(), text);
+        }
+    }
+
+    #[test]
+    fn a_challenge_that_was_not_requested_is_rejected() {
+        let verdict = query().receive(b"\xff\xff\xff\xffchallenge 5");
+        assert!(matches!(verdict, Verdict::Rejected(_)));
+    }
+
     /// A line of FTE's `status` (fte-team/fteqw 93257c1a, engine/server/sv_ccmds.c). Datagrams of
     /// other servers have the same form, and their names may hold these characters.
     #[test]

@@ -491,6 +491,15 @@ mod tests {
         )
     }
 
+    /// Clients of id Software's games compare the word without case.
+    #[test]
+    fn the_words_of_quake_3_are_read_in_any_case() {
+        for body in [&b"STATUSRESPONSE\n\\a\\b\n"[..], b"inforesponse\n\\a\\b"] {
+            let response = parse(body).unwrap();
+            assert_eq!(response.info().get("a"), Some(&b"b"[..]));
+        }
+    }
+
     #[test]
     fn quotes_around_an_info_are_no_damage() {
         for body in [

@@ -512,3 +512,24 @@ fn a_copy_of_a_datagram_without_a_number_adds_nothing() {
     assert_eq!(names(&whole).len(), 2);
     assert_eq!(read(&[first, first, last]).raw(), whole.raw());
 }
+
+/// A reply of one datagram, whose `queryid` is a word.
+#[test]
+fn the_mark_before_a_word_ends_a_reply() {
+    let reply = |end: &str| {
+        let text = format!(r"\gamename\x\hostname\Srv\mapname\dm\numplayers\0{end}");
+        read(&[text.as_bytes()])
+    };
+    assert!(is_complete(&reply(r"\final\\queryid\gs1")));
+    assert!(!is_complete(&reply(r"\queryid\gs1")));
+}
+
+/// Only a form numbered from 0 cuts inside pairs.
+#[test]
+fn pairs_after_a_lost_datagram_numbered_from_one_are_whole() {
+    let answer = read(&[
+        br"\hostname\Srv\queryid\1",
+        br"\mapname\player_1\queryid\3\final\",
+    ]);
+    assert_eq!(answer.to_status().map.unwrap().plain(), "player_1");
+}

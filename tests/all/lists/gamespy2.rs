@@ -80,6 +80,9 @@ fn everything() -> Vec<u8> {
         )
         .server(0x80, [192, 0, 2, 4], &[&pairs])
         .server(0x01, [192, 0, 2, 5], &[])
+        .server(0x02, [192, 0, 2, 6], &[&[10, 0, 0, 6]])
+        .server(0x20, [192, 0, 2, 7], &[&[0, 7]])
+        .server(0x08, [192, 0, 2, 8], &[&[10, 0, 0, 8]])
         .end()
 }
 
@@ -93,6 +96,9 @@ fn every_part_of_a_server_is_read() {
         "192.0.2.3:1",
         "192.0.2.4:6500",
         "192.0.2.5:6500",
+        "192.0.2.6:6500",
+        "192.0.2.7:6500",
+        "192.0.2.8:6500",
     ];
     assert_eq!(servers, expected);
     assert_eq!(
@@ -130,6 +136,9 @@ fn every_part_of_a_server_is_read() {
         (entries[4].fields.len(), entries[4].private_address),
         (0, None)
     );
+    assert_eq!(entries[5].private_address, Some([10, 0, 0, 6].into()));
+    assert_eq!(entries[6].private_port, Some(7));
+    assert_eq!(entries[7].ping_address, Some([10, 0, 0, 8].into()));
 }
 
 /// Names and values, as they came.
@@ -170,7 +179,7 @@ fn a_cut_list_is_incomplete_and_has_the_servers_that_came() {
             Err(error) => assert_eq!((error, cut.len() < 6), (ListError::NoReply, true)),
         }
     }
-    assert!(lengths.is_sorted() && lengths.last() == Some(&5));
+    assert!(lengths.is_sorted() && lengths.last() == Some(&8));
 }
 
 #[test]
