@@ -72,9 +72,6 @@ impl Summary {
         let seconds = self.start.elapsed().as_secs_f64();
         // A server of a game can have been queried at two ports.
         let asked = self.done() - self.not_asked;
-        if self.done() == 0 {
-            return "no server in the list\n".to_owned();
-        }
         let rate = asked as f64 / seconds.max(1e-6);
         let mut out = String::new();
         let _ = writeln!(out, "{asked} asked in {seconds:.2} s, {rate:.0} a second");
