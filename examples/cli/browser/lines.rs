@@ -10,13 +10,37 @@ use super::server::Server;
 use super::source::Source;
 use super::state::Event;
 
+/// The servers so far.
+#[derive(Default)]
+struct Counts {
+    asked: u64,
+    answered: u64,
+    /// Those that have a word of the search.
+    matching: u64,
+}
+
+impl Counts {
+    fn answered_of_asked(&self) -> String {
+        let asked = counted(self.asked, "server");
+        format!("{} of {asked} answered", self.answered)
+    }
+
+    fn summary(&self, search: &str) -> String {
+        let answered = self.answered_of_asked();
+        if search.is_empty() {
+            return answered;
+        }
+        format!("{answered}, {} of {} match", self.matching, self.answered)
+    }
+}
+
 /// Prints until the list has ended, or Ctrl-C. Servers without one of the words of the search are
 /// left out.
 pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Box<dyn Error>> {
     let mut out = io::BufWriter::new(io::stdout());
     let mut interrupted = std::pin::pin!(command_line::interrupted());
     let (search, columns) = (search.to_lowercase(), command_line::columns());
-    let (mut asked, mut answered, mut matching) = (0_u64, 0_u64, 0_u64);
+    let mut counts = Counts::default();
     let mut has_rejected = false;
     let mut is_interrupted = false;
     source.scan();
@@ -32,12 +56,12 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
         for event in events.drain(..) {
             match event {
                 Event::Scanned(target, result) => {
-                    asked += 1;
-                    answered += u64::from(result.is_ok());
+                    counts.asked += 1;
+                    counts.answered += u64::from(result.is_ok());
                     let mut server = Server::new(target);
                     server.update(*result);
                     if server.answer.is_some() && server.has(&search) {
-                        matching += 1;
+                        counts.matching += 1;
                         writeln!(out, "{}", line(&server, columns))?;
                     }
                 }
@@ -57,19 +81,13 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
         out.flush()?;
     }
     out.flush()?;
-    let asked = counted(asked, "server");
     if is_interrupted {
-        command_line::complain(&format!(
-            "interrupted: {answered} of {asked} answered so far"
-        ));
+        let so_far = counts.answered_of_asked();
+        command_line::complain(&format!("interrupted: {so_far} so far"));
         return Ok(command_line::INTERRUPTED.into());
     }
-    let found = match search.is_empty() {
-        true => String::new(),
-        false => format!(", {matching} of {answered} match"),
-    };
-    command_line::complain(&format!("{answered} of {asked} answered{found}"));
-    Ok(if answered > 0 && !has_rejected {
+    command_line::complain(&counts.summary(&search));
+    Ok(if counts.answered > 0 && !has_rejected {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

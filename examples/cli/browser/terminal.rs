@@ -102,10 +102,7 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
             program.carry_out(command);
             is_stale = true;
         }
-        let is_running = !program.browser.progress.is_finished();
-        let is_due =
-            (is_stale && drawn.elapsed() >= FRAME) || (is_running && drawn.elapsed() >= CLOCK);
-        if is_urgent || is_due {
+        if is_urgent || program.is_due(is_stale, drawn.elapsed()) {
             match program.draw(&mut terminal) {
                 Ok(()) => (is_stale, drawn) = (false, now()),
                 Err(error) if has_terminal() => return Err(error.into()),
@@ -126,6 +123,12 @@ fn has_terminal() -> bool {
 }
 
 impl Program {
+    /// Whether to draw the screen again, this long after it was drawn.
+    fn is_due(&self, is_stale: bool, since: Duration) -> bool {
+        let is_running = !self.browser.progress.is_finished();
+        (is_stale && since >= FRAME) || (is_running && since >= CLOCK)
+    }
+
     fn handle(&mut self, events: &mut Vec<Event>) {
         for event in events.drain(..) {
             self.browser.handle(event, now());
