@@ -300,3 +300,24 @@ async fn signed_commands_are_answered() {
         assert_eq!(wrong.kind(), ErrorKind::Timeout, "{wrong}");
     }
 }
+
+/// Tremulous numbers the datagrams of a list (GrangerHub/tremulous-master, master.py).
+#[tokio::test]
+async fn the_datagram_that_completes_a_list_is_handed_out_whole() {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let master = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (_, from) = socket.recv_from(&mut [0; 500]).await.unwrap();
+        let head = b"\xff\xff\xff\xffgetserversExtResponse\x001\x001\0";
+        let servers = b"\\\xc0\0\x02\x01m8\\\xc0\0\x02\x02m8\\";
+        let list = [&head[..], servers].concat();
+        socket.send_to(&list, from).await.unwrap();
+    });
+    let request = Quake3List::game("Tremulous", 69).unwrap();
+    let mut servers = client().servers_at(master, request);
+    let mut found = Vec::new();
+    while let Some(listed) = servers.next().await {
+        found.push(listed.server.to_string());
+    }
+    assert_eq!(found, ["192.0.2.1:27960", "192.0.2.2:27960"]);
+}
