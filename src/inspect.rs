@@ -272,7 +272,12 @@ mod tests {
     #[test]
     fn every_kind_of_message_is_recognised() {
         use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
-        let datagrams: [(&[u8], Protocol, bool); 13] = [
+        let datagrams: [(&[u8], Protocol, bool); 14] = [
+            (
+                b"\xff\xff\xff\xffgetserversResponse\\\xc0\0\x02\x01m8\\EOT\0\0\0",
+                Quake3,
+                true,
+            ),
             (br"\status\", GameSpy1, false),
             (br"\status\xserverquery", GameSpy1, false),
             (br"\basic\\info\", GameSpy1, false),

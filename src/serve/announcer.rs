@@ -685,6 +685,9 @@ mod tests {
         );
         assert_eq!(hear("192.0.2.9:27950", b"infoResponse\n\\a\\b"), None);
         assert_eq!(hear("192.0.2.9:27950", b"getservers 68"), None);
+        announcer.close();
+        announcer.handle_datagram(now, master, b"\xff\xff\xff\xffgetstatus");
+        assert_eq!(announcer.poll_event(), None, "it is closed");
     }
 
     #[test]
