@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use kit::served;
 use queryport::model::{Charset, Style};
 use queryport::serve::Responder;
 use queryport::session::{Machine, Session};
@@ -48,13 +49,8 @@ fn responder(protocol: Protocol, name: &str, now: Instant) -> Responder {
 
 /// The replies of a server to a request.
 fn replies(server: &mut Responder, now: Instant, request: &[u8]) -> Vec<Vec<u8>> {
-    server.handle_datagram(now, at(CLIENT), request);
-    let mut datagrams = Vec::new();
-    let mut out = Vec::new();
-    while server.poll_transmit(now, &mut out).is_some() {
-        datagrams.push(std::mem::take(&mut out));
-    }
-    datagrams
+    let replies = served::replies(server, now, at(CLIENT), request);
+    replies.into_iter().map(Vec::from).collect()
 }
 
 /// Runs a query whose requests are answered 20 ms later by `deliver`, which is given the request
@@ -166,9 +162,8 @@ fn a_reply_to_the_first_request_counts_after_seconds() {
             let query = StatusQuery::new(protocol, 7, &QueryOptions::default());
             let mut server = responder(protocol, "Srv", Instant::now());
             let link = (Conditions::perfect(way * MS), 0);
-            let played = play(query, timing, link, |now, _, request| {
-                let replies = replies(&mut server, now, request);
-                replies.into_iter().map(Bytes::from).collect()
+            let played = play(query, timing, link, |now, from, request| {
+                served::replies(&mut server, now, from, request)
             });
             let outcome = played
                 .result

@@ -2,52 +2,12 @@
 
 use std::time::Duration;
 
-use kit::served::{difference, received};
+use kit::served::{carries, carries_of_players, difference, formats, received};
 use proptest::option::of;
 use proptest::prelude::*;
 use queryport::{Format, Player, ServerStatus, Text};
 
 use crate::facts::fields;
-
-/// The fields that each format carries. Others are not received.
-const CARRIED: [(Format, &str); 9] = [
-    (
-        Format::GameSpy1,
-        "name map game type mutators version protocol port password dedicated players max limit left score",
-    ),
-    (
-        Format::GameSpy2,
-        "name map game type version port password dedicated anti-cheat players max score",
-    ),
-    (
-        Format::GameSpy4,
-        "name map game type version port password dedicated anti-cheat players max score",
-    ),
-    (
-        Format::Minecraft,
-        "name map game type version port players max",
-    ),
-    (
-        Format::UnrealTournament3,
-        "name map type mutators version protocol port password dedicated anti-cheat players bots max limit score",
-    ),
-    (
-        Format::Quake3,
-        "name map game type mod version protocol password anti-cheat players bots max private limit",
-    ),
-    (
-        Format::Quake2,
-        "name map mod version protocol password players max limit score",
-    ),
-    (
-        Format::QuakeWorld,
-        "name map type mod version password players max limit score",
-    ),
-    (
-        Format::Ut2004,
-        "name map type mutators version port password dedicated players max limit score",
-    ),
-];
 
 fn text() -> impl Strategy<Value = Text> {
     "[A-Z][a-z0-9]{2,9}( [a-z]{1,5})?".prop_map(Text::from)
@@ -65,18 +25,12 @@ fn player() -> impl Strategy<Value = Player> {
 
 /// The ping, the team and whether it is a bot, as far as the format carries them.
 fn details(format: Format, player: &Player) -> (String, Option<i32>, Option<i32>, bool) {
-    use Format::*;
-    let has_ping = format != Minecraft;
-    let has_team = matches!(
-        format,
-        GameSpy1 | GameSpy2 | GameSpy4 | UnrealTournament3 | QuakeWorld
-    );
-    let has_bots = matches!(format, GameSpy1 | GameSpy4 | QuakeWorld);
+    let has = |field| carries_of_players(format, field);
     (
         player.name.plain().into_owned(),
-        player.ping.filter(|_| has_ping),
-        player.team.filter(|_| has_team),
-        has_bots && player.bot == Some(true),
+        player.ping.filter(|_| has("ping")),
+        player.team.filter(|_| has("team")),
+        has("bot") && player.bot == Some(true),
     )
 }
 
@@ -123,11 +77,10 @@ prop_compose! {
 proptest! {
     #[test]
     fn every_field_that_a_format_carries_is_received_and_none_is_another(status in status()) {
-        for (format, carried) in CARRIED {
+        for format in formats() {
             let read = received(format, &status);
             for ((field, held), (_, read)) in fields(&status).into_iter().zip(fields(&read)) {
-                let is_carried = carried.split(' ').any(|known| known == field);
-                if held.is_some() && (is_carried || read.is_some()) {
+                if held.is_some() && (carries(format, field) || read.is_some()) {
                     prop_assert_eq!(read, held, "{:?} {}", format, field);
                 }
             }

@@ -1,18 +1,22 @@
 //! Serves a status, and compares it with the one that is received.
 //!
 //! Only plain texts are compared, because every protocol carries them unchanged. [`CARRIED`] lists
-//! what each format carries besides name, map, slots and players' names.
+//! what each format carries.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use queryport::serve::Responder;
-use queryport::session::{Machine, Session};
+use queryport::session::Machine;
 use queryport::{
     Completeness, Dialect, Format, Part, Player, QueryOptions, Secret, ServerStatus, StatusQuery,
     Text, Timing, ToStatus,
 };
+
+use crate::link::Conditions;
+use crate::pair::play;
 
 /// The dialect of clients that query servers of this format.
 fn dialect(format: Format) -> Dialect {
@@ -25,44 +29,47 @@ fn dialect(format: Format) -> Dialect {
     }
 }
 
+/// The replies of a responder to a request from this address.
+pub fn replies(
+    responder: &mut Responder,
+    now: Instant,
+    from: SocketAddr,
+    request: &[u8],
+) -> Vec<Bytes> {
+    responder.handle_datagram(now, from, request);
+    let (mut replies, mut out) = (Vec::new(), Vec::new());
+    while responder.poll_datagram(now, &mut out).is_some() {
+        replies.push(Bytes::copy_from_slice(&out));
+    }
+    replies
+}
+
 /// The status that our client receives from a responder with this one.
 pub fn received(format: Format, status: &ServerStatus) -> ServerStatus {
-    let mut now = Instant::now();
-    let mut responder = Responder::new(format, status.clone(), Secret::new([5; 16]), now);
+    let secret = Secret::new([5; 16]);
+    let mut responder = Responder::new(format, status.clone(), secret, Instant::now());
     let options = QueryOptions::default().with_dialect(dialect(format));
     let query = StatusQuery::new(format.protocol(), 3, &options);
-    let (client, server): (SocketAddr, SocketAddr) =
-        (([192, 0, 2, 1], 5000).into(), ([192, 0, 2, 2], 7778).into());
-    let mut session = Session::new(query, server, Timing::default(), now);
-    loop {
-        let mut out = Vec::new();
-        while session.poll_datagram(now, &mut out).is_some() {
-            responder.handle_datagram(now, client, &out);
-            while responder.poll_datagram(now, &mut out).is_some() {
-                session.handle_datagram(now, server, &out);
-            }
-        }
-        if let Some(result) = session.poll_answer() {
-            let outcome = result.unwrap_or_else(|error| panic!("{format:?}: {error}"));
-            return outcome.answer.to_status();
-        }
-        let timer = session
-            .poll_timeout()
-            .expect("a running session has a timer");
-        now = timer.max(now);
-        session.handle_timeout(now);
+    let link = (Conditions::perfect(Duration::ZERO), 0);
+    let played = play(query, Timing::default(), link, |now, from, request| {
+        replies(&mut responder, now, from, request)
+    });
+    match played.result {
+        Ok(outcome) => outcome.answer.to_status(),
+        Err(error) => panic!("no answer of {format:?} to our own client: {error}"),
     }
 }
 
 /// The parts of a status that a format carries.
 struct Carried {
     format: Format,
-    /// The game type as text, not as a number that clients look up.
-    game_type: bool,
-    version: bool,
+    /// The fields of the status. `type` is there if it arrives as text, not as a number that
+    /// clients look up.
+    fields: &'static str,
+    /// The fields of players besides the name.
+    of_players: &'static str,
     /// The number of players, separate from the list of players.
     count: bool,
-    scores: bool,
     /// Players are numbered keys among the rules, and keys are the end marks. A server omits a rule
     /// that looks like one. Bots can be added to a count that leaves out listed players.
     players_are_keys: bool,
@@ -74,69 +81,128 @@ struct Carried {
 }
 
 impl Carried {
-    /// Everything.
-    const fn all(format: Format) -> Self {
+    const fn new(format: Format, fields: &'static str, of_players: &'static str) -> Self {
         Self {
             format,
-            game_type: true,
-            version: true,
+            fields,
+            of_players,
             count: true,
-            scores: true,
             players_are_keys: false,
             is_one_datagram: false,
             rule_bytes: usize::MAX,
         }
     }
 
-    /// A status of Quake 3: everything except the number of players, which is the number of lines.
-    /// An infostring has 1,023 bytes; keys and numbers of fields use the rest of them.
-    const fn infostring(format: Format) -> Self {
+    /// A status of Quake 3: the number of players is the number of lines. An infostring has 1,023
+    /// bytes; keys and numbers of fields use the rest of them.
+    const fn infostring(format: Format, fields: &'static str, of_players: &'static str) -> Self {
         Self {
             count: false,
             rule_bytes: 600,
-            ..Self::all(format)
+            ..Self::new(format, fields, of_players)
         }
     }
 
-    /// The same of Quake 2 and QuakeWorld, whose infostrings have 511 bytes and no type of game.
-    const fn short_infostring(format: Format) -> Self {
+    /// The same of Quake 2 and QuakeWorld, whose infostrings have 511 bytes.
+    const fn short_infostring(
+        format: Format,
+        fields: &'static str,
+        of_players: &'static str,
+    ) -> Self {
         Self {
-            game_type: false,
             rule_bytes: 200,
-            ..Self::infostring(format)
+            ..Self::infostring(format, fields, of_players)
         }
+    }
+
+    fn of(format: Format) -> &'static Self {
+        let mut rows = CARRIED.iter();
+        let row = rows.find(|carried| carried.format == format);
+        row.unwrap_or_else(|| panic!("no row for {format:?}"))
+    }
+
+    fn has(&self, field: &str) -> bool {
+        self.fields.split(' ').any(|known| known == field)
+    }
+
+    fn has_of_players(&self, field: &str) -> bool {
+        self.of_players.split(' ').any(|known| known == field)
     }
 }
 
 const CARRIED: &[Carried] = &[
     Carried {
         players_are_keys: true,
-        ..Carried::all(Format::GameSpy1)
+        ..Carried::new(
+            Format::GameSpy1,
+            "name map game type mutators version protocol port password dedicated players max limit left score",
+            "score ping team bot",
+        )
     },
     Carried {
         is_one_datagram: true,
-        ..Carried::all(Format::GameSpy2)
+        ..Carried::new(
+            Format::GameSpy2,
+            "name map game type version port password dedicated anti-cheat players max score",
+            "score ping team",
+        )
     },
-    Carried::all(Format::GameSpy4),
-    Carried::all(Format::UnrealTournament3),
-    // A player has only a name.
-    Carried {
-        scores: false,
-        ..Carried::all(Format::Minecraft)
-    },
-    Carried::infostring(Format::Quake3),
-    Carried::short_infostring(Format::Quake2),
-    Carried::short_infostring(Format::QuakeWorld),
-    Carried::all(Format::Ut2004),
+    Carried::new(
+        Format::GameSpy4,
+        "name map game type version port password dedicated anti-cheat players max score",
+        "score ping team bot",
+    ),
+    Carried::new(
+        Format::UnrealTournament3,
+        "name map type mutators version protocol port password dedicated anti-cheat players bots max limit score",
+        "score ping team",
+    ),
+    Carried::new(
+        Format::Minecraft,
+        "name map game type version port players max",
+        "",
+    ),
+    Carried::infostring(
+        Format::Quake3,
+        "name map game type mod version protocol password anti-cheat players bots max private limit",
+        "score ping",
+    ),
+    Carried::short_infostring(
+        Format::Quake2,
+        "name map mod version protocol password players max limit score",
+        "score ping",
+    ),
+    Carried::short_infostring(
+        Format::QuakeWorld,
+        "name map type mod version password players max limit score",
+        "score ping team bot",
+    ),
+    Carried::new(
+        Format::Ut2004,
+        "name map type mutators version port password dedicated players max limit score",
+        "score ping",
+    ),
 ];
+
+/// All formats.
+pub fn formats() -> impl Iterator<Item = Format> {
+    CARRIED.iter().map(|carried| carried.format)
+}
+
+/// Whether a format carries this field of a status.
+pub fn carries(format: Format, field: &str) -> bool {
+    Carried::of(format).has(field)
+}
+
+/// Whether a format carries this field of players.
+pub fn carries_of_players(format: Format, field: &str) -> bool {
+    Carried::of(format).has_of_players(field)
+}
 
 /// The first difference between a served and a received status; `None` if everything that the
 /// format carries has arrived or is marked as missing.
 pub fn difference(format: Format, held: &ServerStatus, received: &ServerStatus) -> Option<String> {
-    let carried = CARRIED
-        .iter()
-        .find(|carried| carried.format == format)
-        .unwrap_or_else(|| panic!("no row for {format:?}"));
+    let carried = Carried::of(format);
     if !lacks(received.completeness, Part::Info) {
         let difference = field_difference(carried, held, received);
         if difference.is_some() {
@@ -162,11 +228,16 @@ fn field_difference(
         ("map", true, &held.map, &received.map),
         (
             "game type",
-            carried.game_type,
+            carried.has("type"),
             &held.game_type,
             &received.game_type,
         ),
-        ("version", carried.version, &held.version, &received.version),
+        (
+            "version",
+            carried.has("version"),
+            &held.version,
+            &received.version,
+        ),
     ];
     for (field, is_carried, held, received) in texts {
         let held = held
@@ -209,8 +280,9 @@ fn player_difference(
             listed.len()
         ));
     }
+    let has_scores = carried.has_of_players("score");
     let identity = |player: &Player| {
-        let score = player.score.filter(|_| carried.scores);
+        let score = player.score.filter(|_| has_scores);
         (player.name.plain().into_owned(), score)
     };
     let mut others: Vec<_> = arrived.iter().map(identity).collect();
