@@ -62,7 +62,7 @@
 //! | `blocking` | no | the module [`blocking`]: queries without a runtime; and `os-entropy` |
 //! | `os-entropy` | with `tokio`, `blocking` | [`Secret::from_os`] |
 //! | `serve` | no | the server side: [`serve`], [`quake3::master`], `respond` of each protocol, [`Service`]; with `tokio` [`net::serve()`] |
-//! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; errors can be written; `model::Detailed` |
+//! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; `Serialize` for errors; `model::Detailed` |
 //! | `tracing` | no | a span for each query; events for rejected and late datagrams, retries and timeouts |
 //! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 //!
