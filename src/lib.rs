@@ -67,7 +67,7 @@
 //! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 //!
 //! # The loop of every state machine
-//! The core is sans-IO: it has no socket, no clock and no randomness.
+//! The state machines are sans-IO: they have no socket, no clock and no randomness.
 //! [`Session`](session::Session), [`Scanner`](scan::Scanner), [`Responder`][serve::Responder],
 //! [`Master`][quake3::master::Master] and [`Announcer`][serve::Announcer] have the methods of the
 //! trait [`session::Machine`]. Call them in this order:
