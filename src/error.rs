@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::limits::MAX_LIST_BYTES;
+use crate::limits::{MAX_LIST_BYTES, to_u32};
 
 /// The reason that a datagram was rejected, and the position of the byte.
 ///
@@ -41,11 +41,8 @@ impl ParseError {
 
     /// More of `what` than a bound of [`Limits`](crate::Limits) allows.
     pub(crate) fn limit(what: &'static str, limit: usize, offset: usize) -> Self {
-        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        Self {
-            kind: ParseErrorKind::Limit { what, limit },
-            offset,
-        }
+        let limit = to_u32(limit);
+        Self::new(ParseErrorKind::Limit { what, limit }, offset)
     }
 
     /// The kind of failure.

@@ -1,5 +1,10 @@
 //! The bounds of one answer, each with its default and the reason for it.
 
+/// A length or a count in 32 bits. Whatever is counted has a bound far below `u32::MAX`.
+pub(crate) fn to_u32(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
 /// The maximum size of a list over TCP, in bytes: enough for about 60,000 servers with names,
 /// 170,000 as text or 700,000 as six bytes each.
 pub(crate) const MAX_LIST_BYTES: u32 = 4 * 1024 * 1024;

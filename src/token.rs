@@ -17,6 +17,7 @@ const WINDOW: Duration = Duration::from_secs(15);
 pub(crate) struct TokenIssuer {
     /// The secret from which tokens are derived.
     pub(crate) secret: Secret,
+    /// In whole seconds.
     pub(crate) window: Duration,
     /// The start of the first window.
     pub(crate) started: Instant,
@@ -47,11 +48,10 @@ impl TokenIssuer {
         address: SocketAddr,
         purpose: u16,
     ) -> impl Iterator<Item = u64> {
-        let passed = now.saturating_duration_since(self.started).as_nanos();
-        let windows = passed
-            .checked_div(self.window.as_nanos())
+        let passed = now.saturating_duration_since(self.started).as_secs();
+        let window = passed
+            .checked_div(self.window.as_secs())
             .unwrap_or_default();
-        let window = u64::try_from(windows).unwrap_or(u64::MAX);
         let number = move |window: u64| {
             self.secret.number(
                 "token",

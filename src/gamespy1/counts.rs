@@ -1,6 +1,7 @@
 //! The numbers of players and of bots.
 
 use super::engines::EVERYONE_IF_BOTS;
+use crate::limits::to_u32;
 use crate::meaning::{Field, Reader};
 use crate::model::{Player, listed_bots};
 
@@ -26,7 +27,7 @@ impl PlayerCounts {
                 bots: Some(bots),
             };
         }
-        let rows = u32::try_from(listed.len()).unwrap_or(u32::MAX);
+        let rows = to_u32(listed.len());
         let has_all_rows = counted.is_none_or(|counted| rows >= counted);
         let marked = if has_all_rows {
             listed_bots(listed)

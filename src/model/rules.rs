@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::text::{Style, TextRef};
+use crate::limits::to_u32;
 use crate::text::charset::Charset;
 use crate::text::colour::Colours;
 use crate::text::locate;
@@ -210,11 +211,6 @@ impl List {
         self.bytes = bytes.freeze();
         start
     }
-}
-
-/// `Limits` bounds lengths far below `u32::MAX`.
-fn to_u32(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 impl PartialEq for Rules {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::options::ScanOptions;
 
+use crate::limits::to_u32;
 use crate::time::{Duration, Instant, after};
 
 /// Bytes of the receive buffer that a full datagram takes. Linux charges 2,304 for about 1,400
@@ -293,7 +294,7 @@ impl Slots {
 
     fn set_receive_buffer(&mut self, bytes: usize) {
         let datagrams = bytes.checked_div(DATAGRAM).unwrap_or_default();
-        self.capacity = f64::from(u32::try_from(datagrams).unwrap_or(u32::MAX));
+        self.capacity = f64::from(to_u32(datagrams));
         self.usable = self.capacity;
     }
 

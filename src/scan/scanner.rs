@@ -12,6 +12,7 @@ use super::options::{ScanOptions, ScanStats, Scanned};
 use crate::address::{Prefix, Scope, canonical, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
+use crate::limits::to_u32;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 use crate::time::{Instant, earlier};
 
@@ -231,9 +232,7 @@ const MAX_TIMEOUTS: u8 = 4;
 /// Bytes on the line of a datagram of this payload, with the headers of UDP and IP.
 fn with_headers(peer: SocketAddr, payload: usize) -> u64 {
     let headers = if peer.is_ipv4() { 28 } else { 48 };
-    u64::try_from(payload)
-        .unwrap_or(u64::MAX)
-        .saturating_add(headers)
+    (payload as u64).saturating_add(headers)
 }
 
 impl<C: Conversation> Scanner<C> {
@@ -590,7 +589,7 @@ impl<C: Conversation> Scanner<C> {
     fn make_ready(&mut self, target: Target<C>) {
         let id = self.free.pop().unwrap_or_else(|| {
             // The window bounds the number of queries.
-            let id = u32::try_from(self.queries.len()).unwrap_or(u32::MAX);
+            let id = to_u32(self.queries.len());
             self.queries.push(None);
             id
         });

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::error::ParseError;
-use crate::limits::Limits;
+use crate::limits::{Limits, to_u32};
 
 /// The fragments of a reply. The first one with a number is kept.
 #[derive(Debug, Clone)]
@@ -185,8 +185,7 @@ impl Fragments {
         };
         let expected = highest.number.saturating_sub(base).saturating_add(1);
         let counted = self.parts.iter().filter(|part| part.number >= base);
-        let held = counted.count();
-        expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
+        expected.saturating_sub(to_u32(counted.count()))
     }
 
     /// Whether the fragment with this number has arrived. A datagram with only an end mark does not

@@ -8,7 +8,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy1::engines::ConstantReply;
 use crate::gamespy1::wire::response::{Counts, Response, Trailer};
 use crate::gamespy1::wire::{Fields, RowKey, are_pairs, token, tokens};
-use crate::limits::Limits;
+use crate::limits::{Limits, to_u32};
 use crate::model::completeness::{MissingParts, Part};
 use crate::session::Fragments;
 
@@ -257,7 +257,7 @@ impl Reply {
         let original = self.parts.iter().find(|(_, part)| *part == body);
         match original {
             Some((number, _)) => number,
-            None => u32::try_from(self.parts.len()).unwrap_or(u32::MAX),
+            None => to_u32(self.parts.len()),
         }
     }
 

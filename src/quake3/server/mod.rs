@@ -11,6 +11,7 @@ use super::wire::reply::Reply;
 use super::wire::request::{Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::Family;
+use crate::limits::to_u32;
 use crate::model::ServerStatus;
 use crate::options::Detail;
 use crate::reply::{Datagrams, Echo, EncodedReply, Requester, Stored};
@@ -439,7 +440,7 @@ fn count_of_cut_list(status: &ServerStatus) -> u32 {
 }
 
 fn number_of_players(status: &ServerStatus) -> u32 {
-    u32::try_from(status.players.len()).unwrap_or(u32::MAX)
+    to_u32(status.players.len())
 }
 
 /// The length of the whole lines that fit into `space` bytes. A name cannot hold a line feed.
