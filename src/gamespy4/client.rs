@@ -13,8 +13,8 @@ use crate::session::{Conversation, Fragments, OnTimeout, Remaining, Verdict, Wai
 /// Queries a server's status: keys, players and teams.
 ///
 /// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once.
-/// Each attempt has an id of its own, so that parts of two replies are not mixed. A reply to one of
-/// the two attempts before the current one still counts.
+/// Each attempt has an id of its own, so that parts of two replies are not mixed. A late reply to an
+/// earlier attempt still counts.
 ///
 /// If nothing answers the first challenge request, the later ones are accompanied by a data request
 /// without a challenge: in one datagram, as GameSpy v2 knows it, and in several, in turns. Once a
@@ -93,9 +93,10 @@ enum Stage {
 /// The verdict on a datagram, or why it is rejected.
 type Received = Result<Verdict<Answer>, ParseError>;
 
-/// The maximum number of attempts whose replies count. The default timing has five: the first one,
-/// and two retries with their companions. So a slow server's reply to the first one counts.
-const MAX_ATTEMPTS: usize = 6;
+/// The number of different ids, and so of attempts whose replies count.
+const MAX_ATTEMPTS: usize = 0x80;
+/// The maximum number of attempts that hold data, which takes memory.
+const MAX_WITH_DATA: usize = 6;
 
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the request ids are made from it.
@@ -121,8 +122,7 @@ impl StatusQuery {
         query
     }
 
-    /// Begins an attempt, and returns its id. If there are too many, drops the oldest one without
-    /// data, else the oldest.
+    /// Begins an attempt, and returns its id.
     fn begin(&mut self, stage: Stage) -> RequestId {
         let id = self.id(self.begun);
         self.attempts.push(Attempt {
@@ -132,12 +132,16 @@ impl StatusQuery {
         });
         self.begun = self.begun.wrapping_add(1);
         if self.attempts.len() > MAX_ATTEMPTS {
-            // The last one has just begun.
-            let mut earlier = self.attempts.iter().take(MAX_ATTEMPTS);
-            let without_data = earlier.position(|attempt| attempt.fragments.is_empty());
-            self.attempts.remove(without_data.unwrap_or(0));
+            self.attempts.remove(0);
         }
         id
+    }
+
+    /// Forgets the oldest attempt with data, if there are too many with data.
+    fn bound_data(&mut self) {
+        let mut newest_first = self.attempts.iter().rev().filter(|held| held.has_data());
+        let oldest = newest_first.nth(MAX_WITH_DATA).map(|attempt| attempt.id);
+        self.attempts.retain(|attempt| Some(attempt.id) != oldest);
     }
 
     /// The id of an attempt. Each attempt has a different one, and every byte is at most 0x7F, see
@@ -145,18 +149,6 @@ impl StatusQuery {
     fn id(&self, attempt: u8) -> RequestId {
         let [a, b, c, d, ..] = self.nonce.to_le_bytes();
         RequestId([a, b, c, d.wrapping_add(attempt)].map(|byte| byte & 0x7F))
-    }
-
-    /// The stage of the current attempt.
-    fn stage(&self) -> Stage {
-        let current = self.attempts.last();
-        current.map_or(Stage::Challenge, |attempt| attempt.stage)
-    }
-
-    /// The position of the attempt with this id.
-    fn position_of(&self, id: RequestId) -> Result<usize, ParseError> {
-        let position = self.attempts.iter().position(|attempt| attempt.id == id);
-        position.ok_or(ParseError::new(ParseErrorKind::Mismatch("request id"), 1))
     }
 
     fn is_minecraft(&self) -> bool {
@@ -212,7 +204,8 @@ impl StatusQuery {
     }
 
     fn receive_challenge(&mut self, id: RequestId, value: i32) -> Received {
-        let position = self.position_of(id)?;
+        let position = self.attempts.iter().position(|attempt| attempt.id == id);
+        let position = position.ok_or(UNKNOWN_ID)?;
         let has_challenge =
             |attempt: &Attempt| matches!(attempt.stage, Stage::Quoted(_) | Stage::ZeroOmitted);
         // Attempts are in order: the ones after this one began later, or got their challenge later.
@@ -246,21 +239,19 @@ impl StatusQuery {
         last: bool,
         raw: &[u8],
     ) -> Received {
-        let position = self.position_of(id)?;
-        let Some(attempt) = self.attempts.get_mut(position) else {
-            return unexpected("a known request id");
-        };
+        let attempt = self.attempts.iter_mut().find(|attempt| attempt.id == id);
+        let attempt = attempt.ok_or(UNKNOWN_ID)?;
         let stage = attempt.stage;
         if stage == Stage::Challenge {
             return unexpected("a challenge reply");
         }
         let datagram = Bytes::copy_from_slice(raw);
         let Some(number) = number else {
-            if attempt.fragments.is_empty() {
-                return self.receive_single(id, stage, datagram);
+            if attempt.has_data() {
+                // Datagrams of this id have numbers: this one lost its own in transit.
+                return unexpected("a datagram with a number");
             }
-            // Datagrams of this id have numbers: this one lost its own in transit.
-            return unexpected("a datagram with a number");
+            return self.receive_single(id, stage, datagram);
         };
         let filler = raw.get(HEAD..NUMBER_AT);
         let first = attempt.fragments.iter().next();
@@ -270,8 +261,9 @@ impl StatusQuery {
         // A numbered reply also answers the short request: Geyser has no other reply
         // (GeyserMC/Geyser, QueryPacketHandler.java).
         attempt.fragments.insert(number.into(), datagram, last)?;
-        let dialect = self.options.dialect;
-        attempt.verdict(dialect)
+        let verdict = attempt.verdict(self.options.dialect);
+        self.bound_data();
+        verdict
     }
 
     /// A reply of one datagram without a number.
@@ -314,12 +306,13 @@ impl StatusQuery {
     /// | sent a part of the data without a challenge | the same stage again |
     fn begin_other_form(&mut self) -> bool {
         let mut attempts = self.attempts.iter();
-        let has_data = attempts.any(|attempt| !attempt.fragments.is_empty());
-        let is_first = self.begun == 1;
-        if self.stage() == Stage::ZeroOmitted && !has_data {
+        let has_data = attempts.any(Attempt::has_data);
+        let current = self.attempts.last().map(|attempt| attempt.stage);
+        if current == Some(Stage::ZeroOmitted) && !has_data {
             self.begin(Stage::Quoted(0));
             return true;
         }
+        let is_first = self.begun == 1;
         if is_first && self.next_companion.is_some() {
             self.begin_retry();
             return true;
@@ -351,7 +344,7 @@ impl StatusQuery {
             return Some(Stage::OneDatagram);
         }
         let mut latest_first = self.attempts.iter().rev();
-        let with_data = latest_first.find(|attempt| !attempt.fragments.is_empty());
+        let with_data = latest_first.find(|attempt| attempt.has_data());
         let stage = with_data.map(|attempt| attempt.stage);
         stage.filter(|stage| matches!(stage, Stage::OneDatagram | Stage::Unchallenged))
     }
@@ -360,8 +353,7 @@ impl StatusQuery {
     /// fragments.
     fn best_answer(&self) -> Option<Answer> {
         let worth = |attempt: &&Attempt| (!attempt.fragments.is_mixed(), attempt.fragments.len());
-        let attempts = self.attempts.iter();
-        let with_data = attempts.filter(|attempt| !attempt.fragments.is_empty());
+        let with_data = self.attempts.iter().filter(|attempt| attempt.has_data());
         let best = with_data.max_by_key(worth);
         let joined = best.and_then(|attempt| attempt.join(self.options.dialect).ok());
         let mut answer = joined.or_else(|| self.cut_reply.clone())?;
@@ -379,6 +371,10 @@ impl StatusQuery {
 }
 
 impl Attempt {
+    fn has_data(&self) -> bool {
+        !self.fragments.is_empty()
+    }
+
     /// The verdict after a numbered datagram was taken.
     fn verdict(&self, dialect: Dialect) -> Received {
         let fragments = &self.fragments;
@@ -403,6 +399,8 @@ impl Attempt {
         Answer::join(self.id, &self.fragments, dialect)
     }
 }
+
+const UNKNOWN_ID: ParseError = ParseError::new(ParseErrorKind::Mismatch("request id"), 1);
 
 fn unexpected<T>(wanted: &'static str) -> Result<T, ParseError> {
     Err(ParseError::new(ParseErrorKind::Unexpected(wanted), 0))
@@ -472,15 +470,16 @@ mod tests {
     /// The stages of the first attempts at a server that never answers. A companion has a plus.
     fn stages_of_silence(dialect: Dialect) -> String {
         let mut query = StatusQuery::new(1, &QueryOptions::default().with_dialect(dialect));
-        let mut stages = format!("{:?}", query.stage());
+        let stage = |query: &StatusQuery| query.attempts.last().unwrap().stage;
+        let mut stages = format!("{:?}", stage(&query));
         for _ in 1..4 {
             let is_free = matches!(query.timeout(Remaining::Retry), OnTimeout::Next);
             if let Some(id) = query.companion.take() {
-                let companion = &query.attempts[query.position_of(id).unwrap()];
-                stages.push_str(&format!(" {:?}+", companion.stage));
+                let companion = query.attempts.iter().find(|attempt| attempt.id == id);
+                stages.push_str(&format!(" {:?}+", companion.unwrap().stage));
             }
             let star = if is_free { "*" } else { "" };
-            stages.push_str(&format!(" {:?}{star}", query.stage()));
+            stages.push_str(&format!(" {:?}{star}", stage(&query)));
         }
         stages
     }
@@ -501,6 +500,23 @@ mod tests {
         ] {
             assert_eq!(stages_of_silence(dialect), stages, "{dialect:?}");
         }
+    }
+
+    /// Only those with data need memory.
+    #[test]
+    fn every_attempt_is_known_and_few_hold_data() {
+        let options = QueryOptions::default().with_dialect(Dialect::GameSpy2);
+        let mut query = StatusQuery::new(1, &options);
+        for _ in 1..MAX_ATTEMPTS {
+            query.timeout(Remaining::Retry);
+        }
+        for attempt in 0..0x80 {
+            let id = query.id(attempt).0;
+            let datagram = [b"\0", &id[..], b"splitnum\0\0\0hostname\0"].concat();
+            assert!(matches!(query.receive(&datagram), Verdict::Partial(_)));
+        }
+        let holding = query.attempts.iter().filter(|attempt| attempt.has_data());
+        assert_eq!(holding.count(), MAX_WITH_DATA);
     }
 
     #[test]
