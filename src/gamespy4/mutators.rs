@@ -10,8 +10,6 @@ use crate::model::Text;
 pub(super) fn read(reader: &Reader<'_>) -> Option<Vec<Text>> {
     let bits = reader.value(MUTATOR_BITS);
     let custom = reader.value(MUTATOR_NAMES);
-    // Most engines have neither.
-    bits.or(custom)?;
     let version = reader.value(Field::Version);
     let classes = reader.value(MUTATOR_CLASSES);
     let official = bits.and_then(|bits| ut3::mutators(bits, version, classes));

@@ -66,7 +66,7 @@ pub(super) fn join<'a>(bytes: &'a [u8], fragments: &Fragments) -> Vec<Part<'a>> 
     let mut at = 0_usize;
     for (number, datagram) in fragments.iter() {
         let end = at.saturating_add(datagram.len());
-        let start = at.saturating_add(BODY_AT).min(end);
+        let start = at.saturating_add(BODY_AT);
         let is_last = fragments.end_number() == Some(number);
         let part = Part {
             start,
@@ -122,10 +122,6 @@ impl<'a> Opening<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub(super) const fn is_last(&self) -> bool {
-        matches!(self.seam, Seam::Last)
-    }
-
     /// Ends the part before a missing one. Leaves out the last text of a full datagram, which may
     /// be cut.
     fn end_before_gap(&mut self, bytes: &[u8]) {

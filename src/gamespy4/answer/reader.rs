@@ -72,9 +72,6 @@ impl<'a> Reader<'a> {
         self.rest = body.unwrap_or_default();
         self.seam = part.seam;
         let end = self.read_sections()?;
-        if part.is_last() {
-            self.reading.mark_unread(self.rest);
-        }
         self.check_end(part, end);
         Ok(())
     }
@@ -91,7 +88,7 @@ impl<'a> Reader<'a> {
                 // A section that precedes in this datagram has its end, so the next one is unread.
                 // If none precedes, no section is known to have its end.
                 if !is_first {
-                    self.section = self.section.saturating_add(1).min(TEAMS);
+                    self.section = self.section.saturating_add(1);
                 }
                 return Ok(End::Malformed);
             }
@@ -362,6 +359,7 @@ impl<'a> Reader<'a> {
 
     /// Checks that the last part ends where a reply does.
     fn check_last(&mut self, part: &Part<'_>, end: End) {
+        self.reading.mark_unread(self.rest);
         let is_last_section = self.section == TEAMS;
         match end {
             End::Section if is_last_section => {}

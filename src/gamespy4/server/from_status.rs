@@ -82,10 +82,10 @@ impl<'a> RequiredKeys<'a> {
         self.number_or("numplayers", status.online(), "0");
         self.number_or("maxplayers", status.max_players, "0");
         self.rule_or("gamemode", "openplaying");
-        self.flag("password", status.password);
+        self.number("password", status.password);
         self.number("hostport", status.game_port);
-        self.flag("dedicated", status.dedicated);
-        self.flag(anti_cheat, status.anti_cheat);
+        self.number("dedicated", status.dedicated);
+        self.number(anti_cheat, status.anti_cheat);
         self.number("fraglimit", status.score_limit);
     }
 
@@ -112,13 +112,13 @@ impl<'a> RequiredKeys<'a> {
         self.put("bIsDedicated", dedicated.map(Cow::Borrowed), false);
         self.text("EngineVersion", &status.version);
         self.number("MinNetVersion", status.protocol_version);
-        self.flag("s7", status.password);
+        self.number("s7", status.password);
         self.text("p1073741825", &status.map);
         self.text("p1073741826", &status.game_type);
         self.number("p268435703", status.bot_count);
         self.number("p268435704", status.score_limit);
         self.number("p268435705", minutes);
-        self.flag("p268435969", status.anti_cheat);
+        self.number("p268435969", status.anti_cheat);
         if let Some(mutators) = &status.mutators {
             self.put_mutators(mutators);
         }
@@ -196,10 +196,6 @@ impl<'a> RequiredKeys<'a> {
         default: &'static str,
     ) {
         self.put_or(key, number.map(decimal), default, false);
-    }
-
-    fn flag(&mut self, key: &'static str, flag: Option<bool>) {
-        self.number(key, flag);
     }
 
     fn rule_or(&mut self, key: &'static str, default: &'static str) {

@@ -202,7 +202,7 @@ impl Writer {
 
     /// Begins the next datagram, with a section.
     fn begin_datagram(&mut self, section: u8) {
-        let number = u8::try_from(self.datagrams.len()).unwrap_or(u8::MAX);
+        let [number, ..] = self.datagrams.len().to_le_bytes();
         put_data_head(number, &mut self.datagrams);
         self.body_at = self.datagrams.bytes.len();
         self.put(&[section]);
@@ -231,9 +231,7 @@ impl Writer {
         let item = item.strip_suffix(&[0]).unwrap_or(item);
         let room_before_nul = self.room().saturating_sub(1);
         self.put(item.get(..room_before_nul).unwrap_or(item));
-        if self.room() > 0 {
-            self.put(&[0]);
-        }
+        self.put(&[0]);
     }
 
     fn put_server<'a>(&mut self, pairs: impl Iterator<Item = &'a [u8]>) {
@@ -250,7 +248,7 @@ impl Writer {
 
     /// Writes a section of columns, with at most `max_rows` rows.
     fn put_table(&mut self, section: u8, columns: &[Vec<u8>], max_rows: usize) {
-        if self.room() < min_room(columns, max_rows) {
+        if self.room() < MIN_ROOM {
             self.begin_datagram(section);
         } else {
             self.put(&[section]);
@@ -284,20 +282,9 @@ impl Writer {
 
     fn put_header(&mut self, column: &[u8], first_row: usize) {
         self.put(name(column));
-        self.put(&[u8::try_from(first_row).unwrap_or(u8::MAX)]);
+        let [first_row, ..] = first_row.to_le_bytes();
+        self.put(&[first_row]);
     }
-}
-
-/// The minimum space in which a table begins.
-fn min_room(columns: &[Vec<u8>], max_rows: usize) -> usize {
-    let has_rows = max_rows > 0 && row_count(columns) > 0;
-    if has_rows {
-        return MIN_ROOM;
-    }
-    // Without rows there is nothing to repeat in the next datagram: all headers stay together.
-    let headers = columns.iter().map(|column| length_without_rows(column));
-    // The section's type precedes the headers, and its end follows them.
-    headers.fold(2, usize::saturating_add).max(MIN_ROOM)
 }
 
 /// The space that must be left after the last row of a column, in bytes. The column's end comes
@@ -342,7 +329,8 @@ fn put_legacy_table(columns: &[Vec<u8>], list: KeyList<'_>, room: usize, out: &m
         }
     };
     let rows = row_count(columns);
-    out.extend_from_slice(&u16::try_from(rows).unwrap_or(u16::MAX).to_be_bytes());
+    let [low, high, ..] = rows.to_le_bytes();
+    out.extend_from_slice(&[high, low]);
     if list == KeyList::All {
         for column in columns {
             out.extend_from_slice(name(column));

@@ -312,8 +312,7 @@ fn zero_mark(body: &[u8]) -> Option<usize> {
 
 /// `names = *( 1*( %x01-FF ) NUL ) NUL`: the first empty text ends the list.
 fn players(input: &[u8]) -> Players<'_> {
-    let mut names = Vec::with_capacity(memchr::memchr_iter(0, input).count());
-    names.extend(each(input, word));
+    let names: Vec<_> = each(input, word).collect();
     let length: usize = names.iter().map(|name| name.len().saturating_add(1)).sum();
     let after_names = input.get(length..).unwrap_or_default();
     let (rest, has_end) = match after_names {
@@ -331,8 +330,7 @@ fn players(input: &[u8]) -> Players<'_> {
 /// whether their end is there.
 fn pairs(section: &[u8]) -> (Vec<Pair<'_>>, bool) {
     let after_type = section.get(1..).unwrap_or_default();
-    let mut texts = Vec::with_capacity(memchr::memchr_iter(0, after_type).count());
-    texts.extend(each(after_type, text));
+    let texts: Vec<_> = each(after_type, text).collect();
     let mut pairs = Vec::with_capacity(KEYS.len());
     let mut read = 0;
     for key_at in known_keys(&texts) {
@@ -413,8 +411,6 @@ fn last_key(texts: &[&[u8]], end: usize) -> Option<(usize, usize)> {
 
 /// The index of a known key in [`KEYS`].
 fn known_key(text: &[u8]) -> Option<usize> {
-    // Keys begin with a small letter; most values do not, and are not compared.
-    text.first().filter(|first| first.is_ascii_lowercase())?;
     KEYS.iter().position(|known| known.as_bytes() == text)
 }
 

@@ -109,11 +109,8 @@ impl<'a> Response<'a> {
         }
         let (_, marked_number) = grammar::read(data, body, HEAD)?;
         let number = marked_number.map(|number| number & !LAST);
-        let last = match marked_number {
-            Some(number) => number & LAST != 0,
-            // A reply without a number has only this datagram.
-            None => true,
-        };
+        // A reply without a number has only this datagram.
+        let last = marked_number.is_none_or(|number| number & LAST != 0);
         let max = limits.max_fragments().min(MAX_DATAGRAMS);
         if number.is_some_and(|number| usize::from(number) >= max) {
             return Err(ParseError::limit("datagrams", max, NUMBER_AT));
