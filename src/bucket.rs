@@ -1,12 +1,14 @@
 //! A leaky bucket, which limits a rate.
 
+use std::num::{NonZeroU64, NonZeroU128};
+
 use crate::time::{Duration, Instant};
 
 /// The leak rate and the capacity of a [`LeakyBucket`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
     /// How many units leak in this time.
-    units: u64,
+    units: NonZeroU128,
     time: Duration,
     /// How long a full bucket takes to empty.
     full: Duration,
@@ -21,7 +23,7 @@ impl Rate {
     /// `units` in this time, at least 1, with a capacity of `burst` units.
     pub(crate) fn new(units: u64, time: Duration, burst: u64) -> Self {
         let mut rate = Self {
-            units: units.max(1),
+            units: NonZeroU64::new(units).unwrap_or(NonZeroU64::MIN).into(),
             time,
             full: Duration::ZERO,
         };
@@ -31,16 +33,8 @@ impl Rate {
 
     /// How long this many units take to leak.
     fn time_for(&self, units: u64) -> Duration {
-        let nanos = self
-            .time
-            .as_nanos()
-            .saturating_mul(units.into())
-            .checked_div(self.units.into());
-        Duration::from_nanos(
-            nanos
-                .and_then(|nanos| u64::try_from(nanos).ok())
-                .unwrap_or(u64::MAX),
-        )
+        let nanos = self.time.as_nanos().saturating_mul(units.into()) / self.units;
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 }
 
@@ -58,15 +52,10 @@ impl LeakyBucket {
     /// The earliest time at which this many units fit, at least `now`. More units than the capacity
     /// fit into an empty bucket.
     pub(crate) fn ready_at(&self, now: Instant, rate: &Rate, units: u64) -> Instant {
-        let Some(empty_at) = self.empty_at else {
-            return now;
-        };
         // The units fit when no more than the rest of the capacity is left to leak.
         let rest = rate.full.saturating_sub(rate.time_for(units));
-        match empty_at.checked_sub(rest) {
-            Some(ready_at) => ready_at.max(now),
-            None => now,
-        }
+        let ready_at = self.empty_at.and_then(|at| at.checked_sub(rest));
+        ready_at.map_or(now, |ready_at| ready_at.max(now))
     }
 
     /// Adds units, whether they fit or not.

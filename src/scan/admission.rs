@@ -190,9 +190,7 @@ impl Admission {
     /// later if this machine may pause: the reply can then wait in the buffer.
     fn frees_at(&self, sent: &Sent) -> Instant {
         let hold_end = after(sent.sent_at, self.hold());
-        let Some(silent_since) = self.silence.since else {
-            return hold_end;
-        };
+        let silent_since = self.silence.since.unwrap_or(sent.sent_at);
         // If a datagram was read after the hold, a waiting reply would have been read too.
         let was_read_after_hold = silent_since >= hold_end;
         // Replies come in about the order of their requests.
@@ -293,8 +291,7 @@ impl Slots {
     }
 
     fn set_receive_buffer(&mut self, bytes: usize) {
-        let datagrams = bytes.checked_div(DATAGRAM).unwrap_or_default();
-        self.capacity = f64::from(to_u32(datagrams));
+        self.capacity = f64::from(to_u32(bytes / DATAGRAM));
         self.usable = self.capacity;
     }
 

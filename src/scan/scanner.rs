@@ -334,11 +334,8 @@ impl<C: Conversation> Machine for Scanner<C> {
         if !self.ended.is_empty() || !self.refused.is_empty() {
             return Some(self.now);
         }
-        let send_at = if self.may_send() {
-            Some(self.blocked_until(self.now).unwrap_or(self.now))
-        } else {
-            None
-        };
+        let free_at = || self.blocked_until(self.now).unwrap_or(self.now);
+        let send_at = self.may_send().then(free_at);
         let next_timer = self.timers.first().map(|timer| timer.at);
         earlier(next_timer, send_at)
     }
@@ -535,14 +532,7 @@ impl<C: Conversation> Scanner<C> {
     /// Ends a query of this server's host. A target that waits for the host or the address takes
     /// its place.
     fn leave_host(&mut self, peer: SocketAddr) {
-        let has_limit = self.max_queries(peer).is_some();
-        let host = if has_limit {
-            host_of(peer)
-        } else {
-            peer..=peer
-        };
-        let (first, last) = host.into_inner();
-        let first_address = first.ip();
+        let (first, last) = host_of(peer).into_inner();
         let is_free = |peer: &SocketAddr| !self.addresses.contains_key(peer);
         let waiting = self.waiting.range(waiting_between(first, last));
         let mut places = waiting.map(|(place, _)| *place);
@@ -551,10 +541,7 @@ impl<C: Conversation> Scanner<C> {
             self.make_ready(target);
             return;
         }
-        if !has_limit {
-            return;
-        }
-        if let Entry::Occupied(mut count) = self.hosts.entry(first_address) {
+        if let Entry::Occupied(mut count) = self.hosts.entry(first.ip()) {
             *count.get_mut() = count.get().saturating_sub(1);
             if *count.get() == 0 {
                 count.remove();
@@ -622,7 +609,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// Remembers a server, to tell its late datagrams from foreign ones.
     fn remember(&mut self, peer: SocketAddr) {
-        if self.remembered.len() >= MAX_REMEMBERED.min(self.options.window) {
+        if self.remembered.len() >= MAX_REMEMBERED {
             self.remembered.pop_front();
         }
         self.remembered.push_back(peer);
@@ -663,13 +650,11 @@ impl<C: Conversation> Scanner<C> {
         change(query, &mut self.admission);
         let session = &query.session;
         let new_timer = session.expires_at();
-        if new_timer != old_timer {
-            if let Some(at) = old_timer {
-                self.timers.remove(&Timer { at, id });
-            }
-            if let Some(at) = new_timer {
-                self.timers.insert(Timer { at, id });
-            }
+        if let Some(at) = old_timer {
+            self.timers.remove(&Timer { at, id });
+        }
+        if let Some(at) = new_timer {
+            self.timers.insert(Timer { at, id });
         }
         if !session.expects_datagrams() {
             self.admission.release(query.request);

@@ -99,25 +99,21 @@ struct Step {
     number: u8,
     /// How often the request was sent.
     sends: u8,
-    /// When it was last sent; before that, when the step began.
-    sent_at: Instant,
     /// When it was first sent; `None` before that, and once a datagram has answered it.
     unanswered_since: Option<Instant>,
 }
 
 impl Step {
-    const fn new(number: u8, now: Instant) -> Self {
+    const fn new(number: u8) -> Self {
         Self {
             number,
             sends: 0,
-            sent_at: now,
             unanswered_since: None,
         }
     }
 
     fn sent(&mut self, now: Instant) {
         self.sends = self.sends.saturating_add(1);
-        self.sent_at = now;
         self.unanswered_since.get_or_insert(now);
     }
 }
@@ -138,14 +134,13 @@ impl RoundTrip {
         self.slowest.is_some()
     }
 
-    /// Records the first reply to a request.
-    fn record(&mut self, step: &Step, first_sent_at: Instant, now: Instant) {
+    /// Records the first reply to a request that was sent this often.
+    fn record(&mut self, sends: u8, took: Duration) {
         // Karn's algorithm: a reply does not show which copy of a repeated request it answers.
-        if self.measured.is_none() && step.sends == 1 {
-            self.measured = Some(now.saturating_duration_since(step.sent_at));
+        if sends == 1 {
+            self.measured.get_or_insert(took);
         }
-        let took = now.saturating_duration_since(first_sent_at);
-        self.slowest = Some(took.max(self.slowest.unwrap_or_default()));
+        self.slowest = self.slowest.max(Some(took));
     }
 }
 
@@ -167,7 +162,7 @@ impl<C: Conversation> Session<C> {
             timing,
             started: now,
             state: State::Sending,
-            step: Step::new(1, now),
+            step: Step::new(1),
             rtt: RoundTrip::default(),
             stats: QueryStats::default(),
             last_rejection: None,
@@ -201,7 +196,7 @@ impl<C: Conversation> Machine for Session<C> {
         self.stats.requests = self.stats.requests.saturating_add(1);
         if !is_companion {
             self.step.sent(now);
-            self.start_wait(Wait::Reply, self.step.sent_at);
+            self.start_wait(Wait::Reply, now);
         }
         Some(Transmit { to: self.peer, len })
     }
@@ -361,14 +356,14 @@ impl<C: Conversation> Session<C> {
         self.step.sends <= self.timing.retries()
     }
 
-    /// Starts a wait, which replaces the present one. It counts from `since`.
-    fn start_wait(&mut self, wait: Wait, since: Instant) {
+    /// Starts a wait, which replaces the present one.
+    fn start_wait(&mut self, wait: Wait, now: Instant) {
         let duration = match wait {
             Wait::Reply => self.reply_wait(),
             Wait::Quiet => self.timing.quiet(),
             Wait::Grace => self.grace(),
         };
-        let expires_at = after(since, duration);
+        let expires_at = after(now, duration);
         self.state = State::Waiting(CurrentWait { wait, expires_at });
     }
 
@@ -434,7 +429,8 @@ impl<C: Conversation> Session<C> {
     /// Records the round trip of the request, if this is its first reply.
     fn record_reply(&mut self, now: Instant) {
         if let Some(first_sent_at) = self.step.unanswered_since.take() {
-            self.rtt.record(&self.step, first_sent_at, now);
+            let took = now.saturating_duration_since(first_sent_at);
+            self.rtt.record(self.step.sends, took);
         }
     }
 
@@ -448,7 +444,7 @@ impl<C: Conversation> Session<C> {
         if self.step.number >= max_steps {
             return self.give_up(now, QueryError::TooManySteps(max_steps));
         }
-        self.step = Step::new(self.step.number.saturating_add(1), now);
+        self.step = Step::new(self.step.number.saturating_add(1));
         self.state = State::Sending;
     }
 
@@ -557,19 +553,12 @@ impl<A> Outcome<A> {
 
     /// Converts the answer.
     pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Outcome<B> {
-        let Self {
-            answer,
-            peer,
-            rtt,
-            elapsed,
-            stats,
-        } = self;
         Outcome {
-            answer: convert(answer),
-            peer,
-            rtt,
-            elapsed,
-            stats,
+            answer: convert(self.answer),
+            peer: self.peer,
+            rtt: self.rtt,
+            elapsed: self.elapsed,
+            stats: self.stats,
         }
     }
 }
