@@ -29,11 +29,7 @@ impl PlayerCounts {
         }
         let rows = to_u32(listed.len());
         let has_all_rows = counted.is_none_or(|counted| rows >= counted);
-        let marked = if has_all_rows {
-            listed_bots(listed)
-        } else {
-            None
-        };
+        let marked = listed_bots(listed).filter(|_| has_all_rows);
         let bot_rows = marked.unwrap_or_default();
         let people_rows = rows.saturating_sub(bot_rows);
         // UT99 counts people only, but can list bots as well.

@@ -1,5 +1,7 @@
 //! Converts an answer to a status by the keys of its engine.
 
+use std::collections::BTreeSet;
+
 use super::answer::rows::{Row, RowFields, Rows};
 use super::answer::{Answer, Asked};
 use super::counts::PlayerCounts;
@@ -180,12 +182,11 @@ fn are_teams(rows: &[Row<'_>], asked: &Asked) -> bool {
 /// The rules, in wire order. Fields of rows that belong to neither players nor teams are among
 /// them, under their full keys.
 fn rules_and_other_rows(answer: &Answer, players: &[Row<'_>]) -> RulesBuilder {
-    let mut numbers: Vec<u32> = players.iter().map(Row::index).collect();
-    numbers.sort_unstable();
+    let numbers: BTreeSet<u32> = players.iter().map(Row::index).collect();
     let mut rules = RulesBuilder::new(answer.raw(), CHARSET, USUAL_RULES);
     for (key, value) in answer.pairs() {
         let is_rule = match RowKey::parse(key) {
-            Some(row) => !row.is_team && numbers.binary_search(&row.index).is_err(),
+            Some(row) => !row.is_team && !numbers.contains(&row.index),
             None => !is_control(key, value),
         };
         if is_rule {
@@ -235,11 +236,7 @@ impl<'a> RowReader<'a> {
                 let can_be_team = *number == engine.first_team;
                 !(can_be_team && has_other_team(&parts.players, *number))
             }),
-            absent_score: if is_complete {
-                engine.absent_score
-            } else {
-                None
-            },
+            absent_score: engine.absent_score.filter(|_| is_complete),
             extras: ExtrasBuilder::new(keys.bytes, CHARSET, parts.field_count),
         }
     }
@@ -334,9 +331,8 @@ impl<'a> RowReader<'a> {
             }
         }
         let extra = self.reserve_extra(row, &[name.position, score.position]);
-        let number = i32::try_from(row.index()).ok();
         Team {
-            id: number.map(|number| number.saturating_add(self.engine.first_team)),
+            id: self.engine.first_team.checked_add_unsigned(row.index()),
             name: name.value.map(|name| self.keys.text(name)),
             score: score.value,
             extra,

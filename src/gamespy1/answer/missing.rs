@@ -15,6 +15,8 @@
 //! nothing alone: UT2004 counts bots that it does not list, and Medal of Honor lists fewer rows
 //! than it counts.
 
+use std::collections::BTreeSet;
+
 use super::asked::Asked;
 use super::reassembly::{Body, Progress, has_repeats, last_part};
 use super::rows::{Row, RowFields};
@@ -59,13 +61,8 @@ fn is_of_status(fields: Fields<'_>) -> bool {
 
 /// The part that has a text after its last pair, if one has.
 fn part_of_last_text(fields: Fields<'_>) -> Option<Part> {
-    if !fields.has_long_values() {
-        return None;
-    }
-    let mut pairs = fields.pairs();
-    pairs.by_ref().for_each(drop);
-    pairs.take_key_without_value()?;
-    Some(last_part(fields))
+    let has_text = fields.has_long_values() && fields.end_without_value();
+    has_text.then(|| last_part(fields))
 }
 
 /// Whether rows of players are missing.
@@ -90,17 +87,17 @@ fn has_two_names(fields: Fields<'_>) -> bool {
 /// Whether there are fewer rows of players than `numplayers`.
 fn lacks_rows(fields: Fields<'_>, asked: &Asked) -> bool {
     let keys = fields.pairs().map(|(key, _)| key);
-    let mut rows: Vec<_> = keys.filter_map(RowKey::player_field_index).collect();
-    rows.sort_unstable();
-    rows.dedup();
+    let rows: BTreeSet<_> = keys.filter_map(RowKey::player_field_index).collect();
     let is_list_expected = asked.players || !rows.is_empty();
     is_list_expected && rows.len() < player_count(fields)
 }
 
 /// The server's count of players; 0 without one.
 fn player_count(fields: Fields<'_>) -> usize {
-    let count = fields.get("numplayers").and_then(number::number);
-    count.unwrap_or_default()
+    fields
+        .get("numplayers")
+        .and_then(number::number)
+        .unwrap_or(0)
 }
 
 /// The minimum number of rows of which one can be told to be cut. Of two rows, one can be a bot's,

@@ -202,9 +202,8 @@ impl Reassembly {
     /// UT99 omits the mark if it lists fewer players than it counts, so another request would not
     /// help.
     pub(crate) fn repeats_without_end_mark(&self) -> bool {
-        let lacks_only_mark = |reply: &&Reply| {
-            reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0 && !reply.parts.is_empty()
-        };
+        let lacks_only_mark =
+            |reply: &&Reply| reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0;
         let without_mark = self.replies.iter().filter(lacks_only_mark);
         has_repeats(without_mark.map(|reply| reply.parts.len()))
     }
@@ -287,8 +286,7 @@ impl Reply {
     /// Whether the last fragment has arrived, judging by end marks.
     fn is_ended(&self) -> bool {
         // If every fragment has a mark without a value, any of them may be the last.
-        let may_be_ended = self.is_numbered() && self.every_part_is_marked;
-        self.has_end_mark() || may_be_ended
+        self.has_end_mark() || self.every_part_is_marked
     }
 
     /// The number of the first fragment.
@@ -337,7 +335,7 @@ impl Reply {
     /// where a pair does not fit, and loses that pair (DescentDevelopers/Descent3,
     /// Descent3/gamespy.cpp, `gspy_AddToBuffer`).
     fn lost_pair_of(&self, part: Part) -> bool {
-        if !(self.is_numbered() && self.every_part_is_marked) {
+        if !self.every_part_is_marked {
             return false;
         }
         let full = self.parts.len().saturating_sub(1);
@@ -367,7 +365,6 @@ impl Reply {
             expected = number.saturating_add(1);
         }
         runs.push(start..end);
-        runs.retain(|run| !run.is_empty());
         runs
     }
 

@@ -86,12 +86,10 @@ fn pairs(status: &ServerStatus) -> Vec<Pair<'_>> {
     }
     let listed = status.players.len();
     for (key, value) in &status.rules {
-        let key = match encoded(key) {
-            Cow::Borrowed(key) => token_of(key),
-            Cow::Owned(key) => token_of(&key).into_owned().into(),
+        let rule = Pair {
+            key: token_of(&encoded(key)).into(),
+            value: encoded(value),
         };
-        let value = encoded(value);
-        let rule = Pair { key, value };
         let is_field = |field: &Field<'_>| field.value.is_some() && rule.is(field.key);
         if !fields.iter().any(is_field) && !is_row(&rule.key, listed) {
             pairs.push(rule);

@@ -95,13 +95,22 @@ impl<'a> Fields<'a> {
         before.is_some_and(|before| before.field != last.field)
     }
 
-    /// Every pair in order, rows of players and teams included. A last key without a value is in
-    /// [`Pairs::take_key_without_value`].
+    /// Every pair in order, rows of players and teams included. A last key without a value is left
+    /// out, see [`Self::end_without_value`].
     pub(crate) fn pairs(self) -> Pairs<'a> {
         Pairs {
             fields: self,
             rest: if self.runs.is_empty() { self.raw } else { b"" },
         }
+    }
+
+    /// Whether a key without a value follows the last pair. Either the reply was cut there, or a
+    /// value contains a separator.
+    pub(crate) fn end_without_value(self) -> bool {
+        let mut pairs = self.pairs();
+        pairs.by_ref().for_each(drop);
+        // A separator at the very end opens no key.
+        token(pairs.rest).is_ok_and(|(_, key)| !key.is_empty())
     }
 
     /// The first value of this key that is not empty, else an empty one. ASCII case is ignored.
@@ -113,11 +122,8 @@ impl<'a> Fields<'a> {
             .pairs()
             .filter_map(|(found, value)| is_key(found).then_some(value));
         let first = values.next()?;
-        if first.is_empty() {
-            values.find(|value| !value.is_empty()).or(Some(first))
-        } else {
-            Some(first)
-        }
+        let mut values = std::iter::once(first).chain(values);
+        values.find(|value| !value.is_empty()).or(Some(first))
     }
 }
 
@@ -127,17 +133,6 @@ pub(crate) struct Pairs<'a> {
     /// The runs that are still to be parsed.
     fields: Fields<'a>,
     rest: &'a [u8],
-}
-
-impl<'a> Pairs<'a> {
-    /// Takes the last key if it has no value. Call it after all pairs were taken.
-    ///
-    /// Either the reply was cut there, or a value contains a separator.
-    pub(crate) fn take_key_without_value(&mut self) -> Option<&'a [u8]> {
-        let (_, key) = token(std::mem::take(&mut self.rest)).ok()?;
-        // A separator at the very end opens no key.
-        (!key.is_empty()).then_some(key)
-    }
 }
 
 impl<'a> Iterator for Pairs<'a> {
@@ -239,8 +234,7 @@ pub(crate) fn count_bound(raw: &[u8]) -> usize {
 
 /// Whether the number of separators is odd.
 fn has_odd_separators(raw: &[u8]) -> bool {
-    raw.iter()
-        .fold(false, |is_odd, byte| is_odd ^ (*byte == b'\\'))
+    memchr::memchr_iter(b'\\', raw).count() % 2 == 1
 }
 
 #[cfg(test)]
@@ -250,12 +244,6 @@ mod tests {
 
     use super::put::{put_pair, token_of};
     use super::*;
-
-    fn key_without_value(raw: &[u8]) -> Option<&[u8]> {
-        let mut pairs = Fields::new(raw).pairs();
-        pairs.by_ref().for_each(drop);
-        pairs.take_key_without_value()
-    }
 
     fn pairs(raw: &[u8]) -> Vec<(&[u8], &[u8])> {
         Fields::new(raw).pairs().collect()
@@ -282,12 +270,12 @@ mod tests {
     #[test]
     fn a_last_key_without_a_value_is_not_a_pair() {
         assert_eq!(pairs(br"\a\1\b\"), [(&b"a"[..], &b"1"[..]), (b"b", b"")]);
-        assert_eq!(key_without_value(br"\a\1\b\"), None);
+        assert!(!Fields::new(br"\a\1\b\").end_without_value());
         assert_eq!(pairs(br"\a\1\b"), [(&b"a"[..], &b"1"[..])]);
-        assert_eq!(key_without_value(br"\a\1\b"), Some(&b"b"[..]));
+        assert!(Fields::new(br"\a\1\b").end_without_value());
         assert_eq!(pairs(br"\a\1\"), [(&b"a"[..], &b"1"[..])]);
         for empty in [&b""[..], br"\"] {
-            assert!(pairs(empty).is_empty() && key_without_value(empty).is_none());
+            assert!(pairs(empty).is_empty() && !Fields::new(empty).end_without_value());
         }
     }
 
@@ -467,7 +455,7 @@ mod tests {
             put_pair(&key, &value, &mut out);
             let expected = (token_of(&key), token_of(&value));
             if !expected.0.is_empty() && !out.is_empty() {
-                prop_assert_eq!(pairs(&out), [(&*expected.0, &*expected.1)]);
+                prop_assert_eq!(pairs(&out), [(&expected.0[..], &expected.1[..])]);
             }
         }
     }
@@ -475,12 +463,12 @@ mod tests {
     #[test]
     fn runs_are_read_each_on_its_own() {
         let raw = br"\a\1\b\c\2\d";
-        let mut pairs = Fields::of_body(raw, &[0..6, 6..12], false).pairs();
+        let fields = Fields::of_body(raw, &[0..6, 6..12], false);
         assert_eq!(
-            pairs.by_ref().collect::<Vec<_>>(),
+            fields.pairs().collect::<Vec<_>>(),
             [(&b"a"[..], &b"1"[..]), (b"c", b"2")]
         );
-        assert_eq!(pairs.take_key_without_value(), Some(&b"d"[..]));
+        assert!(fields.end_without_value());
     }
 
     #[test]

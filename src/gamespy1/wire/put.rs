@@ -1,7 +1,5 @@
 //! Encodes pairs.
 
-use std::borrow::Cow;
-
 use crate::text::number;
 
 /// Appends a pair, without separators and control bytes, which the protocol cannot escape. A pair
@@ -9,7 +7,7 @@ use crate::text::number;
 pub(crate) fn put_pair(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
     let key = token_of(key);
     let is_reserved = matches!(
-        &*key,
+        &key[..],
         b"" | b"queryid" | b"final" | b"statusresponse" | b"eof"
     );
     if !is_reserved {
@@ -32,11 +30,7 @@ fn put_token(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// The bytes of a text that can be sent, see [`put_pair`].
-pub(crate) fn token_of(text: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn token_of(text: &[u8]) -> Vec<u8> {
     let is_allowed = |byte: &u8| !matches!(byte, b'\\' | 0..=0x1F | 0x7F);
-    if text.iter().all(is_allowed) {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(text.iter().copied().filter(is_allowed).collect())
-    }
+    text.iter().copied().filter(is_allowed).collect()
 }

@@ -85,10 +85,7 @@ impl<'a> Response<'a> {
             let offset = response.trailer_start();
             return Err(ParseError::limit("fragments", max_fragments, offset));
         }
-        // Count only if the text is long enough to exceed a limit.
-        if body.len() / 2 >= limits.max_rules().min(limits.max_players()) {
-            Counts::default().add(body, std::iter::empty(), limits)?;
-        }
+        Counts::default().add(body, std::iter::empty(), limits)?;
         Ok(response)
     }
 
@@ -132,11 +129,11 @@ impl<'a> Response<'a> {
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {
         let mut found = Vec::new();
-        let mut pairs = Fields::with_long_values(self.body).pairs();
+        let fields = Fields::with_long_values(self.body);
         // Pairs are adjacent. Only the first may lack its separator.
         let first_separator = usize::from(self.body.first() == Some(&b'\\'));
         let mut key_at = self.start.saturating_add(first_separator);
-        for (key, value) in pairs.by_ref() {
+        for (key, value) in fields.pairs() {
             let value_at = key_at.saturating_add(key.len()).saturating_add(1);
             if value.contains(&b'\\') {
                 let kind = ParseErrorKind::Malformed("value, which holds a backslash");
@@ -147,7 +144,7 @@ impl<'a> Response<'a> {
             }
             key_at = value_at.saturating_add(value.len()).saturating_add(1);
         }
-        if pairs.take_key_without_value().is_some() {
+        if fields.end_without_value() {
             let kind = ParseErrorKind::CutShort("a pair");
             found.push(ParseError::new(kind, key_at));
         }
@@ -313,21 +310,16 @@ impl Trailer {
         }
     }
 
-    /// Whether it has an end mark.
-    pub(crate) const fn is_final(self) -> bool {
+    /// Whether no other fragment follows. An end mark without a value is in every datagram.
+    pub(crate) const fn is_last(self) -> bool {
         match self {
-            Self::Mark | Self::MarkFirst { .. } | Self::OpenMark { .. } => true,
+            Self::Mark | Self::MarkFirst { .. } => true,
             Self::Word { is_final }
             | Self::Numbered { is_final, .. }
             | Self::Fragment { is_final, .. }
             | Self::StatusResponse { is_final, .. } => is_final,
-            Self::None | Self::Damaged => false,
+            Self::None | Self::OpenMark { .. } | Self::Damaged => false,
         }
-    }
-
-    /// Whether no other fragment follows. An end mark without a value is in every datagram.
-    pub(crate) const fn is_last(self) -> bool {
-        self.is_final() && !self.is_open_mark()
     }
 
     pub(crate) const fn is_open_mark(self) -> bool {
@@ -361,7 +353,7 @@ impl Trailer {
                 ..
             } => format!(r"\queryid\{fragment}"),
         };
-        let mark = if self.is_final() { r"\final\" } else { "" };
+        let mark = if self.is_last() { r"\final\" } else { "" };
         id + mark
     }
 
@@ -475,15 +467,11 @@ fn ends<'a, T>(
     text: &'a [u8],
     production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
 ) -> impl Iterator<Item = (&'a [u8], T)> {
-    const WORDS: [&[u8]; 3] = [br"\queryid", br"\final", br"\eof"];
     let last_separators = memchr::memrchr_iter(b'\\', text).take(MAX_SEPARATORS);
     let searched_from = last_separators.last().unwrap_or(text.len());
     let (before, searched) = text.split_at_checked(searched_from).unwrap_or_default();
     memchr::memchr_iter(b'\\', searched).filter_map(move |start| {
         let (rest, body) = take_up_to(text, before.len().saturating_add(start)).ok()?;
-        if !WORDS.iter().any(|word| rest.starts_with(word)) {
-            return None;
-        }
         let (_, end) = all_consuming(&production).parse(rest).ok()?;
         Some((body, end))
     })
@@ -502,9 +490,7 @@ fn begins_with_key(text: &[u8], body: &[u8], trailer: Trailer) -> bool {
     if !may_be_value {
         return true;
     }
-    let mut pairs = Fields::with_long_values(body).pairs();
-    pairs.by_ref().for_each(drop);
-    pairs.take_key_without_value().is_none()
+    !Fields::with_long_values(body).end_without_value()
 }
 
 /// `start = "\statusresponse\" M`; the separator after it stays.
@@ -953,7 +939,7 @@ mod tests {
             br"\player_3\final\",
         ] {
             assert!(
-                !split(datagram).1.is_final(),
+                !split(datagram).1.is_last(),
                 "{}",
                 String::from_utf8_lossy(datagram)
             );
@@ -978,7 +964,7 @@ mod tests {
         ] {
             let (_, found) = split(cut);
             assert!(
-                !found.is_final() && found.fragment().is_none(),
+                !found.is_last() && found.fragment().is_none(),
                 "{}",
                 String::from_utf8_lossy(cut)
             );

@@ -216,6 +216,18 @@ fn players_and_teams_of_one_answer_are_told_apart() {
 }
 
 #[test]
+fn a_status_in_answer_to_teams_alone_lists_players() {
+    let mut query = StatusQuery::commands(&[Command::Teams], &QueryOptions::default()).unwrap();
+    query.request(&mut Vec::new());
+    let reply = br"\hostname\Srv\player_0\Ann\size_0\3\queryid\1.1\final\";
+    let Verdict::Done(answer) = query.receive(reply) else {
+        panic!()
+    };
+    let status = answer.to_status();
+    assert_eq!((status.players.len(), status.teams.len()), (1, 0));
+}
+
+#[test]
 fn info_alone_has_the_versions() {
     let mut status = ServerStatus::default();
     status.game = Some("ut".into());

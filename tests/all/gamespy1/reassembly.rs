@@ -393,6 +393,10 @@ fn players_and_teams_are_bounded_over_all_datagrams() {
         (names(&with_copy).len(), is_complete(&with_copy)),
         (2, true)
     );
+    let end_alone = br"\final\\queryid\7.2";
+    let text_after_end = [end_alone, players[0], br"\player_2\c\queryid\7.2"];
+    let answer = limited(&[Command::Players], &text_after_end).unwrap();
+    assert_eq!(names(&answer).len(), 2);
     for teams in [
         &br"\teamname_0\A\teamname_1\B\teamname_2\C\queryid\7.1\final\"[..],
         br"\team_0\A\size_0\1\team_1\B\size_1\1\team_2\C\size_2\1\queryid\7.1\final\",
