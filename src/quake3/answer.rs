@@ -1,5 +1,7 @@
 //! An accepted reply to `getinfo` or `getstatus`.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 
 use super::engines::{Engine, QUAKE_WORLD, TextLimits};
@@ -44,10 +46,6 @@ pub struct Answer {
     /// Whether another datagram could belong to the reply.
     pub(super) has_open_end: bool,
 }
-
-/// The length of a text that no engine takes for full, in bytes. Usual replies are shorter, and
-/// need no look at their engine.
-const NEVER_FULL: usize = 1300;
 
 /// The number of players.
 pub(super) const CLIENTS: Key = Key::new("clients");
@@ -129,7 +127,12 @@ impl Answer {
     /// Reads a datagram as the answer to an unknown request.
     pub(super) fn read(datagram: Bytes, limits: &Limits) -> Result<Self, ParseError> {
         let layout = Response::parse(&datagram, limits)?.layout;
-        Ok(Self {
+        Ok(Self::new(datagram, layout))
+    }
+
+    /// The answer to an unknown request.
+    pub(super) const fn new(datagram: Bytes, layout: Layout) -> Self {
+        Self {
             datagram,
             parts: Vec::new(),
             layout,
@@ -137,7 +140,7 @@ impl Answer {
             verification: Verification::Unavailable,
             charset: None,
             has_open_end: false,
-        })
+        }
     }
 
     /// The family of the reply.
@@ -259,31 +262,10 @@ impl Answer {
 
     /// The bounds of the player lines, for a reply whose keys have not been read.
     fn line_bounds(&self) -> LineBounds {
-        if self.response().text().len() <= NEVER_FULL {
-            return LineBounds {
-                counted: self.counted_players(),
-                slots: None,
-                limits: TextLimits::NONE,
-            };
-        }
         let known: Known<'_> = self.rules().collect();
         let engine = Engine::of_reply(self.family(), &known);
         let keys = Reader::new(&engine.row, &known, self.raw());
         LineBounds::new(engine, &keys)
-    }
-
-    /// The server's count of players in a status.
-    fn counted_players(&self) -> Option<usize> {
-        // No key of the siblings counts the players.
-        let may_count = self.family() == Family::Quake3 && self.detail() == Detail::Full;
-        if !may_count {
-            return None;
-        }
-        let is_count = |(key, value): &(&[u8], &[u8])| {
-            key.eq_ignore_ascii_case(b"clients") && !value.is_empty()
-        };
-        let (_, count) = self.rules().find(is_count)?;
-        number(count)
     }
 
     /// Whether another datagram can belong to the reply, or a part of it belongs to another one.
@@ -299,11 +281,9 @@ impl Answer {
             return false;
         }
         let lines = response.players().filter_map(PlayerLine::quake_world);
-        let mut clients: Vec<&[u8]> = lines.map(|line| line.id).collect();
-        let count = clients.len();
-        clients.sort_unstable();
-        clients.dedup();
-        clients.len() < count
+        let clients: Vec<&[u8]> = lines.map(|line| line.id).collect();
+        let different: BTreeSet<_> = clients.iter().collect();
+        different.len() < clients.len()
     }
 
     pub(super) fn response(&self) -> Response<'_> {

@@ -188,13 +188,10 @@ impl StatusQuery {
         }
         let verification = self.verify(&response)?;
         Ok(Answer {
-            datagram: Bytes::copy_from_slice(datagram),
-            parts: Vec::new(),
-            layout: response.layout,
             asked,
             verification,
             charset: self.options.charset,
-            has_open_end: false,
+            ..Answer::new(Bytes::copy_from_slice(datagram), response.layout)
         })
     }
 

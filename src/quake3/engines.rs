@@ -219,13 +219,8 @@ pub(crate) enum Limit {
 impl Engine {
     /// The engine of a reply in this form and with these keys.
     pub(crate) fn of_reply(family: Family, known: &Known<'_>) -> &'static Self {
-        let fitting = match family {
-            Family::Quake3 => first_fitting(ALL.iter(), known),
-            Family::Quake2 | Family::QuakeWorld | Family::Quetoo => {
-                let engines = SIBLINGS.iter().filter(|engine| engine.family == family);
-                first_fitting(engines, known)
-            }
-        };
+        let mut engines = ALL.iter().chain(SIBLINGS);
+        let fitting = engines.find(|engine| engine.family == family && engine.row.fits(known));
         fitting.unwrap_or_else(|| Self::of_family(family))
     }
 
@@ -258,14 +253,6 @@ impl Engine {
         let mut names = self.stock.iter().map(|own| own.as_bytes());
         names.any(|own| name == Some(own))
     }
-}
-
-/// The first engine with a signature that a reply with these values has.
-fn first_fitting(
-    mut engines: impl Iterator<Item = &'static Engine>,
-    known: &Known<'_>,
-) -> Option<&'static Engine> {
-    engines.find(|engine| engine.row.fits(known))
 }
 
 /// The keys of Quake 3, and of the games made from it or from its predecessors.

@@ -310,10 +310,10 @@ impl RconQuery {
                 self.add(output, text)
             }
             Reply::Error { text } => Verdict::Done(Err(RconError::refused(text))),
-            Reply::Rejected { .. } => match Refusal::of(reply) {
-                Some(refusal) => Verdict::Done(Err(RconError::Refused(refusal))),
-                None => unexpected("print"),
-            },
+            Reply::Rejected { text } => {
+                let refusal = Refusal::new(Bytes::copy_from_slice(text));
+                Verdict::Done(Err(RconError::Refused(refusal)))
+            }
             _ => unexpected("print"),
         }
     }

@@ -7,20 +7,9 @@ use super::wire::line;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 
-/// The datagrams of one reply in order of arrival.
+/// The datagrams of one reply in order of arrival, without copies.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Parts {
-    /// The datagram that begins with the infostring.
-    first: Option<Part>,
-    /// The texts of the others.
-    further: Vec<Bytes>,
-    /// Both, as they arrived.
-    datagrams: Vec<Bytes>,
-    /// The text of the latest datagram, without the NUL at its end.
-    latest: Bytes,
-    /// Whether one of the datagrams lacks the NUL at its end.
-    has_cut_part: bool,
-}
+pub(super) struct Parts(Vec<Part>);
 
 /// The outcome of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,74 +29,61 @@ impl Parts {
         let Some(part) = Part::read(datagram) else {
             return Added::OtherMessage;
         };
-        let is_first = part.text.starts_with(b"\\");
-        let is_copy = if is_first {
-            self.first.as_ref() == Some(&part)
-        } else {
-            self.further.contains(&part.text)
+        let is_first = part.is_first();
+        // A first datagram that only differs in its end is of a later reply.
+        let is_copy = |known: &Part| {
+            known.text == part.text && (!is_first || known.datagram == part.datagram)
         };
-        if is_copy {
+        if self.0.iter().any(is_copy) {
             return Added::Part;
         }
-        let max_bytes = limits.max_answer_bytes();
-        if self.length().saturating_add(part.text.len()) > max_bytes {
+        let (max_bytes, max_fragments) = (limits.max_answer_bytes(), limits.max_fragments());
+        let length = self.0.iter().map(Part::length).sum::<usize>();
+        if length.saturating_add(part.text.len()) > max_bytes {
             return Added::Refused(ParseError::limit("bytes of one answer", max_bytes, 0));
         }
         if is_first {
-            self.add_first(part);
-            return Added::Part;
-        }
-        if self.first.as_ref().is_some_and(Part::is_whole_reply) {
+            // Other datagrams belong to the reply only if they overtook its first datagram, and if
+            // that had no space for them.
+            if self.first().is_some() || part.is_whole_reply() {
+                self.0.clear();
+            }
+        } else if self.first().is_some_and(Part::is_whole_reply) {
             let kind = ParseErrorKind::Unexpected("the infostring of a reply");
             return Added::Refused(ParseError::new(kind, line::MARK.len()));
-        }
-        let max_fragments = limits.max_fragments();
-        if self.further.len() >= max_fragments {
+        } else if self.further().count() >= max_fragments {
             return Added::Refused(ParseError::limit("fragments", max_fragments, 0));
         }
-        self.has_cut_part |= part.is_cut();
-        self.latest = part.text.clone();
-        self.datagrams.push(part.datagram);
-        self.further.push(part.text);
+        self.0.push(part);
         Added::Part
     }
 
-    /// Adds the first datagram of a reply. A second one begins the reply to a later request.
-    fn add_first(&mut self, part: Part) {
-        let begins_later_reply = self.first.is_some();
-        if begins_later_reply {
-            self.has_cut_part = false;
-        }
-        // Other datagrams belong to the reply only if they overtook its first datagram, and if that
-        // had no space for them.
-        if begins_later_reply || part.is_whole_reply() {
-            self.further.clear();
-            self.datagrams.clear();
-        }
-        self.has_cut_part |= part.is_cut();
-        self.latest = part.text.clone();
-        self.datagrams.push(part.datagram.clone());
-        self.first = Some(part);
+    /// The datagram that begins with the infostring.
+    fn first(&self) -> Option<&Part> {
+        self.0.iter().find(|part| part.is_first())
+    }
+
+    fn further(&self) -> impl Iterator<Item = &Part> {
+        self.0.iter().filter(|part| !part.is_first())
     }
 
     /// The reply as one datagram; `None` before the first one has arrived.
     pub(super) fn join(&self) -> Option<Bytes> {
-        let first = &self.first.as_ref()?.datagram;
-        if self.further.is_empty() {
+        let first = &self.first()?.datagram;
+        if self.is_single() {
             return Some(first.clone());
         }
-        let mut joined = Vec::with_capacity(self.length().saturating_add(1));
-        joined.extend_from_slice(first.strip_suffix(b"\0").unwrap_or(first));
-        for text in &self.further {
-            joined.extend_from_slice(text);
+        let mut joined = first.strip_suffix(b"\0").unwrap_or(first).to_vec();
+        for part in self.further() {
+            joined.extend_from_slice(&part.text);
         }
         joined.push(0);
         Some(joined.into())
     }
 
-    /// The datagrams in order of arrival, without copies.
+    /// The datagrams.
     pub(super) fn into_datagrams(self) -> Vec<Bytes> {
-        self.datagrams
+        self.0.into_iter().map(|part| part.datagram).collect()
     }
 
     /// Whether all datagrams of the reply have arrived:
@@ -118,29 +94,21 @@ impl Parts {
     /// A single datagram that is cut may only lack its NUL, as its text ends with a line feed. If
     /// another one follows it, text between the two may be lost.
     pub(super) fn is_ended(&self) -> bool {
-        if self.first.is_none() || !ends_reply(&self.latest) {
-            return false;
-        }
-        let has_lost_text = self.has_cut_part && !self.is_single();
-        let ends_of_replies = self.further.iter().filter(|text| !may_be_followed(text));
+        let ends = self.0.last().is_some_and(|latest| ends_reply(&latest.text));
+        let has_lost_text = !self.is_single() && self.0.iter().any(Part::is_cut);
+        let ends_of_replies = self.further().filter(|part| !may_be_followed(&part.text));
         let are_of_two_replies = ends_of_replies.count() > 1;
-        !has_lost_text && !are_of_two_replies
+        self.first().is_some() && ends && !has_lost_text && !are_of_two_replies
     }
 
     /// Whether the reply has one datagram only, so far.
     pub(super) fn is_single(&self) -> bool {
-        self.further.is_empty()
-    }
-
-    fn length(&self) -> usize {
-        let first = self.first.as_ref().map_or(0, |part| part.datagram.len());
-        let further = self.further.iter().map(Bytes::len);
-        further.fold(first, usize::saturating_add)
+        self.0.len() == 1
     }
 }
 
 /// A datagram of QuakeWorld.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 struct Part {
     datagram: Bytes,
     /// The text after the mark and `n`, without the NUL at its end.
@@ -155,6 +123,20 @@ impl Part {
             datagram: datagram.clone(),
             text: datagram.slice_ref(text.strip_suffix(b"\0").unwrap_or(text)),
         })
+    }
+
+    /// Whether it begins with the infostring.
+    fn is_first(&self) -> bool {
+        self.text.starts_with(b"\\")
+    }
+
+    /// The bytes that it has in the joined reply. The mark is kept once.
+    fn length(&self) -> usize {
+        if self.is_first() {
+            self.datagram.len()
+        } else {
+            self.text.len()
+        }
     }
 
     /// Whether the NUL at the end is missing.

@@ -86,9 +86,7 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     let mut bits = bytes
         .iter()
         .flat_map(|byte| (0..8).map(move |bit| byte & 1_u8.wrapping_shl(bit) != 0));
-    // Every byte but the first takes one bit or more.
-    let bound = bytes.len().saturating_mul(8);
-    let mut plain = Vec::with_capacity(length.min(bound));
+    let mut plain = Vec::new();
     let mut tree = Tree { nodes: vec![NYT] };
     while plain.len() < length {
         let symbol = tree.read(&mut bits).ok_or_else(|| cut(coded.len()))?;
@@ -201,11 +199,9 @@ impl Tree {
             } else {
                 first
             };
-            if leader != index {
-                let other = self.node(leader).kind;
-                self.set(leader, node.kind);
-                self.set(index, other);
-            }
+            let other = self.node(leader).kind;
+            self.set(leader, node.kind);
+            self.set(index, other);
             next = self.node(leader).parent;
             self.change(leader, |node| node.weight = node.weight.saturating_add(1));
         }

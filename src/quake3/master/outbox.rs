@@ -1,6 +1,6 @@
 //! The lists that are being sent: with a limited rate and number, and written datagram by datagram.
 
-use super::heartbeats::{HEARTBEATS, ListRule};
+use super::heartbeats::{HEARTBEATS, Heartbeat, ListRule};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -68,11 +68,9 @@ pub(super) struct Dropped;
 impl Servers {
     /// [`Dropped`] if no server can match.
     fn new(game: Game, request: &GetServers<'_>, rule: ListRule) -> Result<Self, Dropped> {
-        let mut game_type = None;
-        if let Some(text) = request.game_type {
-            // No listed server has a game type that is too long for a `Name`.
-            game_type = Some(to_name(text).ok_or(Dropped)?);
-        }
+        // No listed server has a game type that is too long for a `Name`.
+        let name = |text| to_name(text).ok_or(Dropped);
+        let game_type = request.game_type.map(name).transpose()?;
         Ok(Self {
             game,
             game_type,
@@ -129,13 +127,9 @@ impl List {
 impl ListRule {
     /// The rule for the lists of a game.
     fn of_game(game: Name) -> Self {
-        for heartbeat in &HEARTBEATS {
-            let known = heartbeat.game.map(str::as_bytes);
-            if known.and_then(to_name) == Some(game) {
-                return heartbeat.list;
-            }
-        }
-        Self::default()
+        let name_of = |known: &Heartbeat| to_name(known.game?.as_bytes());
+        let known = HEARTBEATS.iter().find(|known| name_of(known) == Some(game));
+        known.map_or_else(Self::default, |known| known.list)
     }
 
     /// How the reply to a request writes its addresses.
@@ -213,7 +207,7 @@ impl Outbox {
     /// Replaces a random list that waits. The key of the new one's source is random to everybody
     /// without the secret.
     fn replace_one(&mut self, list: List) {
-        let waiting = usize::try_from(list.source % WAITING).unwrap_or_default();
+        let waiting = (list.source % WAITING) as usize;
         self.lists.remove(waiting.saturating_add(1));
         self.lists.push_back(list);
     }
@@ -222,10 +216,9 @@ impl Outbox {
     fn has_share(&self, now: Instant, source: u64) -> bool {
         let waits = |list: &&List| list.source == source && list.next.is_none();
         let waiting = self.lists.iter().filter(waits).count();
-        let waiting = u64::try_from(waiting).unwrap_or(u64::MAX);
         // A copy, so that nothing is counted yet.
         let mut share = self.lists_sent.get(source);
-        share.add(now, &self.list_rate, waiting);
+        share.add(now, &self.list_rate, waiting as u64);
         share.has_space(now, &self.list_rate)
     }
 
@@ -248,7 +241,7 @@ impl Outbox {
         let to = list.to;
         let before = out.len();
         let written = list.write(registry, now, out);
-        let length = u64::try_from(out.len().saturating_sub(before)).unwrap_or(u64::MAX);
+        let length = out.len().saturating_sub(before) as u64;
         // A server that the filters leave out costs as much as one that is sent. Otherwise a
         // request that matches none would walk the whole table for one short datagram.
         let cost = length.max(written.examined.saturating_mul(ADDRESS));

@@ -164,19 +164,19 @@ pub(super) struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    const fn known(index: u16, heartbeat: &'static Heartbeat) -> Self {
+    const fn known(heartbeat: &'static Heartbeat) -> Self {
         Self {
             text: heartbeat.tag,
-            index,
+            index: 0,
             game: heartbeat.game,
             heartbeat: Some(heartbeat),
         }
     }
 
-    fn own(index: u16, (tag, game): &'a (String, String)) -> Self {
+    fn own((tag, game): &'a (String, String)) -> Self {
         Self {
             text: tag,
-            index,
+            index: 0,
             game: Some(game),
             heartbeat: None,
         }
@@ -206,11 +206,9 @@ impl<'a> Tag<'a> {
 
 /// Every known tag with its number, and the caller's own.
 pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
-    let known = (0..).zip(&HEARTBEATS);
-    let known = known.map(|(index, heartbeat)| Tag::known(index, heartbeat));
-    let first = u16::try_from(HEARTBEATS.len()).unwrap_or(u16::MAX);
-    let own = (first..).zip(own);
-    known.chain(own.map(|(index, pair)| Tag::own(index, pair)))
+    let all = HEARTBEATS.iter().map(Tag::known);
+    let all = (0..).zip(all.chain(own.iter().map(Tag::own)));
+    all.map(|(index, tag)| Tag { index, ..tag })
 }
 
 /// Whether servers send this tag when they end.

@@ -339,8 +339,13 @@ fn encode_status(
     let mut head = Vec::new();
     let family = Family::Quake3;
     put_head(Word { family, detail }, None, &mut head);
-    let before_info = head.len().saturating_add(challenge.bytes());
-    let Some(left) = service.max_reply.checked_sub(before_info) else {
+    // A line feed ends the infostring of a status.
+    let line_feed = usize::from(detail == Detail::Full);
+    let framing = head
+        .len()
+        .saturating_add(challenge.bytes())
+        .saturating_add(line_feed);
+    let Some(left) = service.max_reply.checked_sub(framing) else {
         return datagrams;
     };
     let space = Space {
@@ -358,8 +363,7 @@ fn encode_status(
     datagrams.bytes.extend_from_slice(&head);
     datagrams.gap_here();
     datagrams.bytes.extend_from_slice(&body.info);
-    let has_space_for_line_feed = body.info.len() < left;
-    if has_space_for_line_feed && let Some(lines) = body.lines {
+    if let Some(lines) = body.lines {
         datagrams.bytes.push(b'\n');
         datagrams.bytes.extend_from_slice(&lines);
     }
@@ -369,22 +373,21 @@ fn encode_status(
 /// The bytes that a reply may have.
 #[derive(Clone, Copy)]
 struct Space {
-    /// Bytes after the challenge.
+    /// Bytes after the challenge, without the line feed after the infostring.
     left: usize,
     /// The part of [`Self::left`] for the infostring.
     info: usize,
 }
 
 impl Space {
-    /// The space for player lines after an infostring of this length and its line feed.
+    /// The space for player lines after an infostring of this length.
     const fn for_lines(self, info_length: usize) -> usize {
-        self.left.saturating_sub(info_length).saturating_sub(1)
+        self.left.saturating_sub(info_length)
     }
 
-    /// The space for an infostring before its line feed and player lines of this length.
+    /// The space for an infostring before player lines of this length.
     fn for_info(self, lines_length: usize) -> usize {
-        let left = self.left.saturating_sub(lines_length).saturating_sub(1);
-        left.min(self.info)
+        self.left.saturating_sub(lines_length).min(self.info)
     }
 }
 
@@ -401,7 +404,7 @@ struct Body {
 /// 3. As many whole player lines as fit after `clients`.
 /// 4. The rules that fit.
 fn status_body(space: Space, status: &ServerStatus, service: &Service) -> Body {
-    let mut lines = write_quake3_lines(&status.players, service.max_reply);
+    let mut lines = write_quake3_lines(&status.players);
 
     let space_for_fields = space.info.saturating_sub(MAX_CLIENTS);
     let mut info = status_pairs(status, service, space_for_fields);
@@ -436,11 +439,7 @@ fn status_body(space: Space, status: &ServerStatus, service: &Service) -> Body {
 /// The key `clients` of a status that lists only some of the players. Only this key shows a reader
 /// that the list is incomplete.
 fn count_of_cut_list(status: &ServerStatus) -> u32 {
-    number_of_players(status).max(status.online().unwrap_or(0))
-}
-
-fn number_of_players(status: &ServerStatus) -> u32 {
-    to_u32(status.players.len())
+    to_u32(status.players.len()).max(status.online().unwrap_or(0))
 }
 
 /// The length of the whole lines that fit into `space` bytes. A name cannot hold a line feed.

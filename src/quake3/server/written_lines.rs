@@ -7,20 +7,12 @@ use crate::quake3::player_lines::{BOT, BOTTOM, HUMAN, ID, LOGIN, SKIN, TEAM, TIM
 use crate::quake3::wire::siblings::{Family, SPECTATOR_LETTER, SPECTATOR_NUMBER, SPECTATOR_PREFIX};
 use crate::text::number;
 
-/// Lines of Quake 3's form, each with its line feed, until they exceed `limit` bytes.
-pub(super) fn write_quake3_lines(players: &[Player], limit: usize) -> Vec<u8> {
-    /// Bytes of a usual line, rounded up.
-    const CAPACITY: usize = 32;
-    let capacity = players.len().saturating_mul(CAPACITY).min(limit);
-    let mut lines = LineWriter {
-        bytes: Vec::with_capacity(capacity),
-    };
+/// Lines of Quake 3's form, each with its line feed.
+pub(super) fn write_quake3_lines(players: &[Player]) -> Vec<u8> {
+    let mut lines = LineWriter::default();
     for player in players {
         // It holds no quote and no line feed.
         lines.put_usual(player, &value_of(Family::Quake3, player.name.as_ref()));
-        if lines.bytes.len() > limit {
-            break;
-        }
     }
     lines.bytes
 }

@@ -54,12 +54,9 @@ impl<'a> InfoString<'a> {
     /// last value counts as a key with an empty name.
     pub(crate) fn has_odd_key(self) -> bool {
         let tokens = self.raw.strip_prefix(b"\\").unwrap_or(self.raw);
-        if tokens.is_empty() {
-            return false;
-        }
+        // n separators are between n + 1 tokens.
         let separators = memchr::memchr_iter(b'\\', tokens).count();
-        let count = separators.saturating_add(1);
-        !count.is_multiple_of(2)
+        !tokens.is_empty() && separators.is_multiple_of(2)
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case as id's

@@ -330,7 +330,7 @@ pub(crate) fn challenge(number: u64) -> [u8; CHALLENGE_LENGTH] {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = number;
     [(); CHALLENGE_LENGTH].map(|()| {
-        let digit = usize::try_from(rest % 62).unwrap_or_default();
+        let digit = (rest % 62) as usize;
         rest /= 62;
         ALPHABET.get(digit).copied().unwrap_or(b'0')
     })

@@ -504,6 +504,7 @@ mod tests {
     fn quotes_around_an_info_are_no_damage() {
         for body in [
             &b"infoResponse \"\\hostname\\Srv\""[..],
+            b"infoResponse \"\\hostname\\Srv\"\n",
             b"infoResponse\n\"\\hostname\\Srv\"",
             b"infoResponse\n\"\\hostname\\Srv\"\n",
         ] {
@@ -526,6 +527,7 @@ mod tests {
             b"infostringresponse\n\\hostname\\Srv",
             b"infoResponse\nhostname\\Srv",
             b"infoResponse \"\\hostname\\Srv\"",
+            b"infoResponse \"\\hostname\\Srv\"\n",
             b"infoResponse\n\"\\hostname\\Srv\"",
             b"infoResponse\n\"\\hostname\\Srv\"\n",
         ] {
