@@ -417,11 +417,7 @@ fn cut_records(list: &[u8], marks: EndMarks) -> &[u8] {
 
 /// The bytes after a late end mark of the greeting, if the list may begin with it.
 fn after_late_mark(list: &[u8], marks: EndMarks) -> Option<&[u8]> {
-    if marks.may_be_late() {
-        list.strip_prefix(END)
-    } else {
-        None
-    }
+    list.strip_prefix(END).filter(|_| marks.may_be_late())
 }
 
 /// Records followed by an end mark, or by an end mark and the text that some servers add.

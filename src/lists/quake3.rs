@@ -115,16 +115,13 @@ impl Numbers {
 
     /// Whether datagrams are numbered, and some are missing.
     fn lack_some(&self) -> bool {
-        self.count.is_some_and(|count| !self.has_all(count))
+        self.count.is_some() && !self.are_complete()
     }
 
     /// Whether datagrams are numbered, and none is missing.
     fn are_complete(&self) -> bool {
-        self.count.is_some_and(|count| self.has_all(count))
-    }
-
-    fn has_all(&self, count: u16) -> bool {
-        self.arrived.range(1..=count.max(1)).count() == usize::from(count)
+        self.count
+            .is_some_and(|count| self.arrived.range(1..=count.max(1)).count() == usize::from(count))
     }
 }
 

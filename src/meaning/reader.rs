@@ -22,18 +22,12 @@ pub(crate) struct Reader<'a> {
     values: Vec<(&'static Entry, &'a [u8])>,
 }
 
-/// Keys of a row that a usual reply has, rounded up.
-const USUAL_VALUES: usize = 32;
-
 impl<'a> Reader<'a> {
     /// A reader of these values, in the row's style.
     pub(crate) fn new(row: &'static Row, known: &'a Known<'a>, bytes: &'a Bytes) -> Self {
-        let mut values = Vec::with_capacity(USUAL_VALUES);
-        row.values(known).for_each(|(entry, value)| {
-            if let Some(value) = entry.form.value(value, known) {
-                values.push((entry, value));
-            }
-        });
+        let counted =
+            |(entry, value): (&'static Entry, _)| Some((entry, entry.form.value(value, known)?));
+        let values = row.values(known).filter_map(counted).collect();
         Self {
             row,
             known,
@@ -63,11 +57,8 @@ impl<'a> Reader<'a> {
                 Field::Password => fill(&mut status.password, || entry.form.boolean(value)),
                 Field::Dedicated => fill(&mut status.dedicated, || entry.form.boolean(value)),
                 Field::AntiCheat => {
-                    let found = [status.anti_cheat, entry.form.boolean(value)];
-                    status.anti_cheat = found
-                        .into_iter()
-                        .flatten()
-                        .reduce(|one, other| one || other);
+                    // `None` is less than a no, and a no less than a yes.
+                    status.anti_cheat = status.anti_cheat.max(entry.form.boolean(value));
                 }
                 Field::MaxPlayers => fill(&mut status.max_players, || number::number(value)),
                 Field::PrivateSlots => fill(&mut status.private_slots, || number::number(value)),

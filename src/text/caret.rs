@@ -139,7 +139,7 @@ pub(super) fn modern_warfare_2(after: &str) -> Option<Code<'_>> {
 fn icon(after: &str) -> Option<Code<'_>> {
     let mut characters = after.strip_prefix(['\u{1}', '\u{2}'])?.chars();
     let (_width, _height) = (characters.next()?, characters.next()?);
-    let length = usize::try_from(u32::from(characters.next()?)).ok()?;
+    let length = u32::from(characters.next()?) as usize;
     let rest = characters.as_str();
     let name = rest.chars().take(length).map(char::len_utf8).sum();
     let end = after.len().saturating_sub(rest.len()).saturating_add(name);

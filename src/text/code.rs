@@ -45,10 +45,7 @@ pub(super) enum Effect<'a> {
 impl Effect<'_> {
     /// The effect of a code with digits: none if they are not a colour.
     pub(super) fn of_digits(colour: Option<Colour>) -> Self {
-        match colour {
-            Some(colour) => Self::Colour(Some(colour)),
-            None => Self::None,
-        }
+        colour.map_or(Self::None, |colour| Self::Colour(Some(colour)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::caret::{self, EIGHT, THIRTY_TWO, one_character, up_to};
 use super::charset::Charset;
-use super::code::{Code, Colour, Effect, rgb, short_rgb};
+use super::code::{Code, Colour, Effect, hex, rgb, short_rgb};
 
 /// The kind of colour codes in a text; it follows from the protocol and the game. The wrong kind
 /// would remove text. See the example of [`Text`](crate::Text).
@@ -143,7 +143,6 @@ impl Colours {
     /// The code at the start of a text.
     fn code(self, text: &str) -> Option<Code<'_>> {
         match self {
-            Self::None | Self::UnrealEscape => None,
             Self::SectionSign => section_sign(text),
             Self::Swat4 => swat4(text),
             _ if text.starts_with('&') => ezquake(text),
@@ -429,13 +428,10 @@ fn swat4(text: &str) -> Option<Code<'_>> {
 
 fn section_sign(text: &str) -> Option<Code<'_>> {
     let effect = match section_mark(text)? {
-        'k'..='o' => Effect::None,
-        'g'..='j' | 'p'..='v' => Effect::Colour(None),
-        'x' => return Some(section_rgb(text).unwrap_or(Code::new(SECTION, Effect::None))),
-        digit => {
-            let entry = u8::try_from(digit.to_digit(16)?).ok()?;
-            Effect::Colour(Some(Colour::Palette(entry)))
-        }
+        b'k'..=b'o' => Effect::None,
+        b'g'..=b'j' | b'p'..=b'v' => Effect::Colour(None),
+        b'x' => return Some(section_rgb(text).unwrap_or(Code::new(SECTION, Effect::None))),
+        digit => Effect::Colour(Some(Colour::Palette(hex(digit)?))),
     };
     Some(Code::new(SECTION, effect))
 }
@@ -444,8 +440,8 @@ fn section_sign(text: &str) -> Option<Code<'_>> {
 const SECTION: usize = '§'.len_utf8().saturating_add(1);
 
 /// The ASCII character after a section sign, in lower case.
-fn section_mark(text: &str) -> Option<char> {
-    let mark = text.strip_prefix('§')?.chars().next()?;
+fn section_mark(text: &str) -> Option<u8> {
+    let mark = text.strip_prefix('§')?.as_bytes().first()?;
     mark.is_ascii().then(|| mark.to_ascii_lowercase())
 }
 
@@ -454,7 +450,7 @@ fn section_rgb(text: &str) -> Option<Code<'_>> {
     let mut digits = [0; 6];
     let mut rest = text.get(SECTION..)?;
     for digit in &mut digits {
-        *digit = u8::try_from(section_mark(rest)?).ok()?;
+        *digit = section_mark(rest)?;
         rest = rest.get(SECTION..)?;
     }
     let colour = rgb(&digits)?;

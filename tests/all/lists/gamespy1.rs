@@ -279,15 +279,24 @@ fn a_list_that_looks_ended_settles() {
 #[test]
 fn an_end_mark_before_the_request_belongs_to_the_greeting() {
     let start = Instant::now();
-    let mut session = session(PLAIN, start);
-    session.handle_bytes(start, GREETING);
-    session.handle_bytes(start, END);
-    session.poll_transmit(start, &mut Vec::new());
-    let later = start + Duration::from_secs(2);
-    session.handle_timeout(later);
-    assert_eq!(session.poll_answer(), None, "a slow server");
-    session.handle_bytes(later, br"\ip\192.0.2.1:7778\final\");
-    assert_eq!(session.poll_answer().unwrap().unwrap().servers.len(), 1);
+    let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
+    for (format, list) in [
+        (PLAIN, &br"\ip\192.0.2.1:7778\final\"[..]),
+        (COMPRESSED, &record),
+    ] {
+        let mut session = session(format, start);
+        session.handle_bytes(start, GREETING);
+        session.handle_bytes(start, END);
+        session.poll_transmit(start, &mut Vec::new());
+        let later = start + Duration::from_secs(2);
+        session.handle_timeout(later);
+        assert_eq!(session.poll_answer(), None, "a slow server");
+        session.handle_bytes(later, list);
+        session.handle_end(later);
+        let list = session.poll_answer().unwrap().unwrap();
+        assert_eq!(list.servers, servers(&["192.0.2.1:7778"]));
+        assert!(is_complete(&list));
+    }
 }
 
 /// It arrives late, and the list is cut.
