@@ -72,10 +72,7 @@ impl ListReply {
     }
 
     fn has_player_in_two_datagrams(&self) -> bool {
-        let [_, _, ..] = self.datagrams.as_slice() else {
-            return false;
-        };
-        let mut players = Vec::with_capacity(self.entry_count());
+        let mut players = Vec::new();
         for (datagram, part) in self.datagrams.iter().enumerate() {
             players.extend(part.players().map(|row| (Entry::identity(row), datagram)));
         }
@@ -107,7 +104,7 @@ impl ListReply {
 
     /// Whether the reply has every rule or player of another reply, by name and number.
     pub(super) fn has_names_of(&self, other: &Self) -> bool {
-        self.is_copy_of(other) || has_names(&self.sorted_entries(), &other.sorted_entries())
+        has_names(&self.sorted_entries(), &other.sorted_entries())
     }
 
     /// The entries, in a form for comparing two replies. They are sorted, because datagrams can
@@ -134,33 +131,24 @@ impl ListReply {
         self.datagrams.iter().flat_map(Datagram::players)
     }
 
-    /// Keeps the first version of each datagram, if several replies were captured.
+    /// Keeps the first version of each datagram, if several replies were captured. Two datagrams are
+    /// versions of one if they begin with the same entry, or if both can be the last one and begin
+    /// with a rule of the same name.
     pub(super) fn keep_first_versions(&mut self) {
-        let later = self.later_versions();
-        let numbered = std::mem::take(&mut self.datagrams).into_iter().enumerate();
-        let first = numbered.filter(|(index, _)| !later.contains(index));
-        self.datagrams = first.map(|(_, datagram)| datagram).collect();
-    }
-
-    /// The indexes of datagrams of which an earlier version has arrived. Two datagrams are versions
-    /// of one if they begin with the same entry, or if both can be the last one and begin with a
-    /// rule of the same name.
-    fn later_versions(&self) -> BTreeSet<usize> {
-        let mut later = BTreeSet::new();
         let mut starts = BTreeSet::new();
-        for (index, part) in self.datagrams.iter().enumerate() {
-            let Some(mut start) = part.first_entry() else {
-                continue;
+        self.datagrams.retain(|part| {
+            let Some(Entry {
+                number,
+                name,
+                value,
+            }) = part.first_entry()
+            else {
+                return true;
             };
-            if part.is_end() {
-                start.value = &[];
-            }
-            let is_new_start = starts.insert((start, part.is_end()));
-            if !is_new_start {
-                later.insert(index);
-            }
-        }
-        later
+            let is_end = part.is_end();
+            let value = if is_end { &[] } else { value };
+            starts.insert((number, name.to_vec(), value.to_vec(), is_end))
+        });
     }
 
     /// The datagrams in the order of the list, as far as that is known. The datagram with the first
@@ -168,11 +156,9 @@ impl ListReply {
     /// the others are sorted by falling numbers: the newest player is first in every capture.
     /// Otherwise they stay in order of arrival.
     pub(super) fn into_ordered(mut self) -> Vec<Datagram> {
-        if self.datagrams.len() > 1 {
-            let is_falling = self.datagrams.iter().all(Datagram::has_falling_numbers);
-            self.datagrams
-                .sort_by_cached_key(|part| part.place(is_falling));
-        }
+        let is_falling = self.datagrams.iter().all(Datagram::has_falling_numbers);
+        self.datagrams
+            .sort_by_cached_key(|part| part.place(is_falling));
         self.datagrams
     }
 }
@@ -390,11 +376,7 @@ impl Datagram {
 
     /// `by_number`: player numbers fall within each datagram of the list.
     fn place(&self, by_number: bool) -> Place {
-        let number = if by_number {
-            self.player_numbers().next()
-        } else {
-            None
-        };
+        let number = self.player_numbers().next().filter(|_| by_number);
         Place {
             is_end: self.is_end(),
             is_after_first: !self.is_first(),
@@ -404,5 +386,24 @@ impl Datagram {
 
     fn has_falling_numbers(&self) -> bool {
         self.player_numbers().is_sorted_by(|a, b| a > b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mutators have rules of one name.
+    #[test]
+    fn a_reply_with_another_mutator_lacks_nothing() {
+        let reply = |second: u8| {
+            let rules = b"\x80\0\0\0\x01\x08Mutator\0\x02A\0\x08Mutator\0\x02";
+            let datagram = [&rules[..], &[second, 0]].concat();
+            let mut reply = ListReply::default();
+            reply.push(Datagram::read(&datagram, &Limits::default()).unwrap());
+            reply
+        };
+        assert_eq!(reply(b'B').relation_to(&reply(b'B')), Relation::Equal);
+        assert_eq!(reply(b'C').relation_to(&reply(b'B')), Relation::Other);
     }
 }

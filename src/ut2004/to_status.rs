@@ -27,8 +27,7 @@ impl ToStatus for Answer {
             }
         }
         // Players are read once and used three times.
-        let mut records = Vec::with_capacity(self.entry_count(PLAYERS));
-        self.players().for_each(|record| records.push(record));
+        let mut records: Vec<_> = self.players().collect();
         let engine = Engine::of(evidence(self, info.as_ref()), &known);
         let teams = read_teams(&self.bytes, &records);
         records.retain(|record| record.pseudo_team().is_none());

@@ -160,7 +160,7 @@ pub(crate) fn string(input: &[u8]) -> Parsed<'_, FString<'_>> {
 #[cold]
 fn any_string(input: &[u8]) -> Parsed<'_, FString<'_>> {
     let (rest, length) = index(input)?;
-    let units = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
+    let units = length.unsigned_abs() as usize;
     let bytes = if length < 0 {
         units.saturating_mul(2)
     } else {

@@ -399,6 +399,32 @@ fn in_a_match_of_teams_those_without_a_team_watch() {
     assert_eq!(watching(0, [0; 3]), [None; 3]);
 }
 
+/// An empty server sends no datagram of players: rules show that it was asked.
+#[test]
+fn players_are_known_if_some_arrived_or_nobody_is_counted() {
+    for (datagrams, are_known) in [
+        (vec![info(0)], false),
+        (vec![whole_rules(), info(1)], false),
+        (vec![whole_rules(), info(0)], true),
+        (vec![players(1..=1), info(2)], true),
+    ] {
+        let answer = Answer::from_datagrams(datagrams, &Limits::default()).unwrap();
+        assert_eq!(answer.to_status().players.is_known(), are_known);
+    }
+}
+
+#[test]
+fn limits_bound_the_lists_of_the_info_too() {
+    let mut datagram = info(0).to_vec();
+    datagram.truncate(datagram.len() - 2);
+    datagram.extend(b"\x02\x02a\0\x02b\0\x02c\0\x02d\0\0");
+    for (max, has_lists) in [(1, false), (2, true)] {
+        let limits = Limits::default().with_max_rules(max);
+        let answer = Answer::from_datagrams([&datagram], &limits).unwrap();
+        assert_eq!(answer.info().unwrap().lists.is_some(), has_lists);
+    }
+}
+
 #[test]
 fn rows_of_team_scores_are_teams_and_no_players() {
     for names in [
