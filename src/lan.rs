@@ -168,9 +168,6 @@ impl Discovery {
     /// Takes a datagram from anywhere.
     pub(crate) fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         let from = canonical(from);
-        if !Scope::Any.admits(from) {
-            return;
-        }
         let Some(found) = self.server_of(from, datagram) else {
             return;
         };
@@ -182,7 +179,7 @@ impl Discovery {
             && at_host.take(MAX_LAN_SERVERS_PER_HOST).count() < MAX_LAN_SERVERS_PER_HOST;
         if Scope::Any.admits(server) && has_space && self.found.insert(server) {
             self.ready.push_back(found);
-            self.quiet_at = self.quiet_at.max(after(now, self.timing.retry_after()));
+            self.quiet_at = after(now, self.timing.retry_after());
         }
     }
 

@@ -124,9 +124,6 @@ pub(crate) fn names() -> String {
 /// Advice for a name that other tools or people use, and that is not the name of a protocol or game
 /// here.
 pub(crate) fn advice(name: &str) -> Option<&'static str> {
-    if name.len() > MAX_NAME {
-        return None;
-    }
     let folded = name.to_lowercase().replace([' ', '-', '_', ':', '.'], "");
     let advice = match folded.as_str() {
         "gamespy" | "gs1" => "the protocol is gamespy1 here",
@@ -147,9 +144,6 @@ pub(crate) fn advice(name: &str) -> Option<&'static str> {
     };
     Some(advice)
 }
-
-/// Longest name that gets advice, in bytes.
-const MAX_NAME: usize = 32;
 
 const VALVE: &str = "it speaks Valve's A2S, which queryport cannot query";
 

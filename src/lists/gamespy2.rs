@@ -146,9 +146,9 @@ impl GameSpy2List {
             out.put_u32_le(maximum);
         }
         // Never above 65,535, because every text is bounded.
-        let length = u16::try_from(out.len()).unwrap_or(u16::MAX);
+        let [low, high, ..] = out.len().to_le_bytes();
         if let Some(place) = out.first_chunk_mut() {
-            *place = length.to_be_bytes();
+            *place = [high, low];
         }
         Ok(out)
     }

@@ -14,6 +14,7 @@ use super::server_list::{Collector, ListEnd, ListedServer};
 use super::session::{Dialogue, Next};
 use crate::error::ListError;
 use crate::grammar::{self, GrammarError, Parsed};
+use crate::limits::to_u32;
 use crate::model::Rules;
 use crate::ut2004::wire::strings::{FString, string};
 
@@ -90,10 +91,7 @@ fn message(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut body = Vec::new();
     write(&mut body);
     // Never above 2³² bytes, because all texts are constants.
-    let mut out = u32::try_from(body.len())
-        .unwrap_or(u32::MAX)
-        .to_le_bytes()
-        .to_vec();
+    let mut out = to_u32(body.len()).to_le_bytes().to_vec();
     out.append(&mut body);
     out
 }
@@ -191,9 +189,8 @@ impl Ut2004Dialogue {
 
 /// The step after the number of servers or an entry: the end, if all announced servers arrived.
 fn next_entry(servers: &Collector) -> Next {
-    let announced = servers.list.announced.unwrap_or(u32::MAX);
-    let announced = usize::try_from(announced).unwrap_or(usize::MAX);
-    if servers.count >= announced {
+    let announced = servers.list.announced;
+    if announced.is_some_and(|announced| servers.count >= announced as usize) {
         Next::End
     } else {
         Next::Read

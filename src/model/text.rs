@@ -338,9 +338,6 @@ impl<'a> TextRef<'a> {
     pub fn plain(self) -> Cow<'a, str> {
         let Style { charset, colours } = self.style;
         let raw = self.without_last_breaks();
-        if raw.is_empty() {
-            return Cow::Borrowed("");
-        }
         if !may_have_codes(raw, colours) {
             return printable(charset.decode(raw), colours);
         }
@@ -417,15 +414,13 @@ impl<'a> TextRef<'a> {
 
     /// The bytes without line feeds at the end.
     fn without_last_breaks(self) -> &'a [u8] {
-        let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
-        match self.raw.last() {
-            Some(last) if is_break(last) && !self.is_wide() => {
-                let last_kept = self.raw.iter().rposition(|byte| !is_break(byte));
-                let length = last_kept.map_or(0, |last| last.saturating_add(1));
-                self.raw.get(..length).unwrap_or_default()
-            }
-            _ => self.raw,
+        if self.is_wide() {
+            return self.raw;
         }
+        let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let last_kept = self.raw.iter().rposition(|byte| !is_break(byte));
+        let length = last_kept.map_or(0, |last| last.saturating_add(1));
+        self.raw.get(..length).unwrap_or_default()
     }
 
     fn is_wide(self) -> bool {

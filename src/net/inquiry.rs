@@ -15,6 +15,7 @@ use crate::address::{Prefix, network};
 use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
 #[cfg(feature = "games")]
 use crate::games::Game;
+use crate::limits::to_u32;
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
 use crate::session::Timing;
 
@@ -396,7 +397,7 @@ impl Inquiry {
         list.servers.retain(|server| scope.admits(*server));
         list.entries.retain(|entry| scope.admits(entry.server));
         let left_out = listed.saturating_sub(list.servers.len());
-        list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
+        list.out_of_scope = to_u32(left_out);
         self.report_all(&list.servers);
         Ok(list)
     }

@@ -15,6 +15,7 @@ use super::exchange::{Exchanges, ONLY_SESSION};
 use super::io::Io;
 use super::late_replies::LateReplies;
 use super::server::{HostAndPort, Server, destination};
+use crate::limits::to_u32;
 use crate::options::QueryOptions;
 use crate::protocol::Protocol;
 use crate::secret::Secret;
@@ -215,8 +216,7 @@ impl HostAddresses {
     /// The timing for the current address.
     pub(super) fn timing(&self, now: Instant) -> Timing {
         let left = self.deadline.saturating_duration_since(now);
-        let others = u32::try_from(self.others.len()).unwrap_or(u32::MAX);
-        let addresses = others.saturating_add(1);
+        let addresses = to_u32(self.others.len()).saturating_add(1);
         let equal_share = left.checked_div(addresses).unwrap_or(left);
         // A few addresses get a useful time, even if none is left for the others.
         let useful_share = equal_share.max(MIN_SHARE);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::guard::{Admitted, Guard, GuardOptions, Limited};
+use super::guard::{Guard, GuardOptions, Limited};
 use super::served::{Request, Served};
 use crate::address::Scope;
 use crate::model::ServerStatus;
@@ -131,7 +131,7 @@ impl Responder {
     pub fn with_guard(mut self, options: Option<GuardOptions>) -> Self {
         match options {
             Some(options) => {
-                self.max_reply = usize::try_from(options.burst).unwrap_or(usize::MAX);
+                self.max_reply = options.burst as usize;
                 self.guard = Some(Guard::new(options, self.tokens.secret));
             }
             None => {
@@ -224,9 +224,9 @@ impl Machine for Responder {
         };
         count(&mut self.stats.answered, 1);
         let bytes = self.enqueue(from, &reply);
-        if let Some(admitted) = admitted {
+        if let (Some(guard), Some(admitted)) = (&mut self.guard, admitted) {
             let min_cost = if reply.is_new { ENCODING } else { 0 };
-            self.charge(now, admitted, bytes.max(min_cost));
+            guard.charge(now, admitted, bytes.max(min_cost) as u64);
         }
         handled
     }
@@ -254,12 +254,6 @@ impl Responder {
         count(counter, 1);
     }
 
-    fn charge(&mut self, now: Instant, admitted: Admitted, bytes: usize) {
-        if let Some(guard) = &mut self.guard {
-            guard.charge(now, admitted, u64::try_from(bytes).unwrap_or(u64::MAX));
-        }
-    }
-
     /// Queues the datagrams of a reply that fit, and returns their bytes. A full queue loses the
     /// newest datagrams.
     fn enqueue(&mut self, to: SocketAddr, reply: &EncodedReply) -> usize {
@@ -280,7 +274,7 @@ impl Responder {
 }
 
 fn count(counter: &mut u64, more: usize) {
-    *counter = counter.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
+    *counter = counter.saturating_add(more as u64);
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ pub(crate) fn receive(
             match control {
                 ControlMessageOwned::RxqOvfl(count) => *drops = Some(count),
                 ControlMessageOwned::Ipv4PacketInfo(info) => local = Some(local_v4(&info)),
-                // A datagram over IPv4 to an IPv6 socket can have both.
+                // A datagram over IPv4 to an IPv6 socket has both.
                 ControlMessageOwned::Ipv6PacketInfo(info) => {
                     local = local.or_else(|| local_v6(&info));
                 }
@@ -82,18 +82,16 @@ fn local_v4(info: &in_pktinfo) -> SocketAddr {
     (ip, 0).into()
 }
 
-/// The address to reply from. `None` for multicast groups, which cannot be a source, and for IPv4,
-/// which has separate packet information.
+/// The address to reply from. `None` for multicast groups, which cannot be a source.
 fn local_v6(info: &in6_pktinfo) -> Option<SocketAddr> {
     let ip = Ipv6Addr::from(info.ipi6_addr.s6_addr);
-    let is_source = !ip.is_multicast() && ip.to_ipv4_mapped().is_none();
     // Only link-local addresses need their interface; others may use any route.
     let interface = if ip.is_unicast_link_local() {
         info.ipi6_ifindex
     } else {
         0
     };
-    is_source.then_some(SocketAddrV6::new(ip, 0, 0, interface).into())
+    (!ip.is_multicast()).then_some(SocketAddrV6::new(ip, 0, 0, interface).into())
 }
 
 /// Sends datagrams in order. Returns how many were sent before one failed.

@@ -216,6 +216,28 @@ async fn a_server_that_a_list_server_names_for_two_numbers_counts_once() {
     assert_eq!((listed.len(), servers.masters()[0].servers), (3, 3));
 }
 
+/// The two datagrams of the list are reported one by one, and then the list.
+#[tokio::test]
+async fn a_server_over_the_bound_of_its_host_counts_once() {
+    let part = |ports: std::ops::Range<u16>, end: &[u8]| {
+        let entry = |port: u16| {
+            let [a, b] = port.to_be_bytes();
+            [b'\\', 192, 0, 2, 1, a, b]
+        };
+        let entries: Vec<u8> = ports.flat_map(entry).collect();
+        [&b"\xff\xff\xff\xffgetserversResponse"[..], &entries, end].concat()
+    };
+    let (address, _) = scripted(
+        b"\xff\xff\xff\xffgetservers 68 empty full",
+        vec![part(1..280, b""), part(280..301, b"\\EOT\0\0\0")],
+    )
+    .await;
+    let mut game = game("q3a", vec![master(MasterForm::Short, address)]);
+    game.numbers = &[(68, "")];
+    let (listed, servers) = listed(&client(), &game).await;
+    assert_eq!((listed.len(), servers.masters()[0].left_out), (256, 44));
+}
+
 /// AlterWare's master with servers on its list.
 async fn alterware_master(registered: &[(&str, i64, &str)]) -> SocketAddr {
     let (socket, address) = socket().await;
