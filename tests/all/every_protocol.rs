@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use kit::served;
+use queryport::gamespy4::{self, RequestId};
 use queryport::model::{Charset, Style};
+use queryport::quake3;
 use queryport::serve::Responder;
 use queryport::session::{Machine, Session};
 use queryport::{
-    Answer, Completeness, Limits, Outcome, Player, Protocol, QueryError, QueryOptions, Secret,
-    ServerStatus, StatusQuery, Text, Timing, ToStatus, Verification,
+    Answer, Completeness, Limits, Outcome, Player, Protocol, QueryError, QueryOptions, Requester,
+    Secret, ServerStatus, StatusQuery, Text, Timing, ToStatus, Verification,
 };
 
 use crate::common::link::Conditions;
@@ -20,6 +22,7 @@ use crate::common::{at, decoded, twist};
 type Link = Session<StatusQuery>;
 type Ended = Result<Outcome<Answer>, QueryError>;
 
+const SECRET: Secret = Secret::new([7; 16]);
 const MS: Duration = Duration::from_millis(1);
 
 /// A server of 30 players, in several datagrams if the protocol allows that.
@@ -44,7 +47,7 @@ fn status(name: &str) -> ServerStatus {
 }
 
 fn responder(protocol: Protocol, name: &str, now: Instant) -> Responder {
-    Responder::new(protocol, status(name), Secret::new([7; 16]), now).with_guard(None)
+    Responder::new(protocol, status(name), SECRET, now).with_guard(None)
 }
 
 /// The replies of a server to a request.
@@ -171,6 +174,19 @@ fn a_reply_to_the_first_request_counts_after_seconds() {
             assert_eq!(outcome.stats.rejected, 0, "{protocol}, {way} ms");
             assert_eq!(outcome.answer.to_status().name.unwrap(), "Srv");
         }
+    }
+}
+
+/// Both derive from one secret, and are the same kind of number.
+#[test]
+fn a_token_of_gamespy_v4_is_no_challenge_of_quake_3() {
+    let request = gamespy4::Request::new(RequestId([1; 4]), gamespy4::Command::Challenge);
+    for port in 1..20 {
+        let requester = Requester::new(([192, 0, 2, 1], port).into(), Instant::now(), SECRET);
+        let status = ServerStatus::default();
+        let reply = gamespy4::respond(&request, &status, &Protocol::GameSpy4.into(), &requester);
+        let token = reply[0][5..].strip_suffix(&[0]).unwrap();
+        assert!(!quake3::verify_challenge(token, &requester));
     }
 }
 
