@@ -131,7 +131,7 @@ fn row(game: &Game, columns: Option<usize>) -> String {
     let port = game
         .game_port
         .map_or_else(|| "-".to_owned(), |port| port.to_string());
-    let (id, protocol, certainty) = (game.id, game.protocol, game.certainty.as_str());
+    let (id, protocol, certainty) = (game.id, game.protocol, game.certainty().as_str());
     let query = rule(game.query_port);
     let lists = game.masters.len();
     let name = game.name;
@@ -196,7 +196,7 @@ fn object(game: &Game) -> Value {
         "numbers": game.numbers,
         "masters": masters,
         "quirks": game.quirks,
-        "certainty": game.certainty.as_str(),
+        "certainty": game.certainty().as_str(),
         "evidence": game.evidence.as_str(),
         "source": game.source,
     })
@@ -231,7 +231,7 @@ fn describe(game: &Game) -> String {
     if !game.quirks.is_empty() {
         facts.push(("note", game.quirks.to_owned()));
     }
-    let certainty = format!("{}: {}", game.certainty.as_str(), game.source);
+    let certainty = format!("{}: {}", game.certainty().as_str(), game.source);
     facts.push(("certainty", certainty));
     facts.push(("ports from", game.evidence.as_str().to_owned()));
     let year = game

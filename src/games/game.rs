@@ -67,8 +67,8 @@ pub struct Game {
     pub(crate) lan: &'static [Lan],
     /// Peculiarities of its servers or lists, in words; empty if there are none.
     pub quirks: &'static str,
-    /// How certain it is that servers can be found.
-    pub certainty: Certainty,
+    /// How certain it is that servers can be found, if `masters` and `source` do not show it.
+    pub(crate) known: Certainty,
     /// How certain its ports are.
     pub evidence: Evidence,
     /// The source of the row, see [the module](super).
@@ -83,6 +83,21 @@ impl fmt::Display for Game {
 }
 
 impl Game {
+    /// How certain it is that servers can be found: what the list servers and the source of the row
+    /// show, unless more is known.
+    pub fn certainty(&self) -> Certainty {
+        let shown = if self.source.contains("lookout") {
+            Certainty::Living
+        } else if self.source.contains("GameserverLister") {
+            Certainty::Listed
+        } else if self.masters.is_empty() {
+            Certainty::Unknown
+        } else {
+            Certainty::Unverified
+        };
+        self.known.max(shown)
+    }
+
     /// The query port of a server at the default game port.
     pub fn default_query_port(&self) -> Option<u16> {
         self.query_port.at(self.game_port)
@@ -118,7 +133,8 @@ pub enum Certainty {
     /// GameserverLister, which removes dead list servers, names one for the game (as of
     /// 2025-12-26).
     Listed,
-    /// Several sources from 2025 and 2026 name list servers, or servers of the game.
+    /// Several sources from 2025 and 2026 name list servers, or servers of the game: Lookout's list,
+    /// or others.
     Living,
 }
 

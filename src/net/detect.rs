@@ -449,7 +449,7 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
         }
     }
     #[cfg(feature = "games")]
-    for game in Game::all().filter(|game| game.certainty >= Certainty::Listed) {
+    for game in Game::all().filter(|game| game.certainty() >= Certainty::Listed) {
         if let Some(port) = game.default_query_port() {
             add(game.protocol, port, options.of_game(game.dialect));
         }
