@@ -173,8 +173,8 @@ masters! {
 }
 
 /// All games, grouped by protocol. An answer belongs to the first row whose marks it fits, so the
-/// most general marks come last and modifications before their game. Unlike in node-gamedig, the
-/// year of Unreal Tournament and Redline is 1999.
+/// most general marks come last and modifications before their game. `tests/all/games/facts.tsv` has
+/// the place where each cell is known from.
 #[rustfmt::skip]
 pub(crate) static TABLE: &[Game] = &[
     // GameSpy v1.
@@ -200,7 +200,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "cbu", name: "Clive Barker's Undying", year: Some(2002), game_port: Some(7777),
         query_port: Offset(1), gamename: Some("undying"), masters: &[N333],
         quirks: "333networks lists it without a proof (src/overrides.h)",
-        source: "node-gamedig", ..GAMESPY1 },
+        source: "node-gamedig; 333networks", ..GAMESPY1 },
     Game { id: "codenameeagle", name: "Codename Eagle", year: Some(2000), query_port: Fixed(4711),
         gamename: Some("cneagle"), ..IN_BOTH },
     Game { id: "contractjack", name: "Contract J.A.C.K.", old_ids: &["contactjack"], year: Some(2003),
@@ -330,11 +330,11 @@ pub(crate) static TABLE: &[Game] = &[
         query_port: Offset(1), gamename: Some("sof"), ..IN_BOTH },
     Game { id: "stbc", name: "Star Trek: Bridge Commander", year: Some(2002), query_port: Fixed(22101),
         gamename: Some("bcommander"), lan: &[Lan::Ports(22101, 22201)], evidence: Lists, ..IN_BOTH },
-    Game { id: "swat4", name: "SWAT 4", game_port: Some(10480), query_port: Offset(1), gamename: Some("swat4"),
+    Game { id: "swat4", name: "SWAT 4", year: Some(2005), game_port: Some(10480), query_port: Offset(1), gamename: Some("swat4"),
         key: Some("tG3j8c"), masters: &[gamespy2("master.swat4stats.com:28910")],
         also_at: &[(GameSpy4, Offset(2)), (GameSpy4, Offset(1))], dialect: Dialect::GameSpy2,
         marks: &[Rule("gamevariant", "SWAT 4")], known: Living, lan: SWAT4_LAN,
-        evidence: Captures, source: "GameserverLister; sergeii/swat4master; Austinb/GameQ", ..GAMESPY1 },
+        evidence: Captures, source: "node-gamedig; GameserverLister; sergeii/swat4master; Austinb/GameQ", ..GAMESPY1 },
     Game { id: "tacticalops", name: "Tactical Ops", year: Some(1999), game_port: Some(7777),
         query_port: Offset(1), gamename: Some("tacticalops"), evidence: Lists, ..IN_BOTH },
     Game { id: "teamfactor", name: "Team Factor", year: Some(2002), query_port: Fixed(57778),
@@ -456,7 +456,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "halo", name: "Halo", aliases: &["halopc", "haloce", "hce"], year: Some(2003), game_port: Some(2302),
         gamename: Some("halor"), key: Some("e4Rd9J"), masters: &[gamespy2("s1.ms01.hosthpc.com:28910")],
         marks: &[Has("game_classic")], known: Living,
-        evidence: Captures, source: "node-gamedig; SnowyMouse/chimera; antimomentum/haloce#4", ..GAMESPY2 },
+        evidence: Captures, source: "node-gamedig; 333networks; SnowyMouse/chimera; antimomentum/haloce#4", ..GAMESPY2 },
     Game { id: "halo2", name: "Halo 2", year: Some(2007), game_port: Some(2302), ..GAMESPY2 },
     Game { id: "hiddendangerous2", name: "Hidden & Dangerous 2", old_ids: &["had2"], year: Some(2003),
         game_port: Some(11001), query_port: Offset(3), also_at: &[(GameSpy1, Offset(3))], gamename: Some("hd2"),
@@ -485,7 +485,7 @@ pub(crate) static TABLE: &[Game] = &[
         numbers: &[(22, "1.51"), (21, "1.41")], masters: &[short("coduomaster.activision.com:20610")],
         evidence: Captures, source: "node-gamedig; GameserverLister; lookout-games", ..QUAKE3 },
     Game { id: "cod2", own_engines: &[&engines::COD2], name: "Call of Duty 2", aliases: &["cod2x"], year: Some(2005), game_port: Some(28960),
-        numbers: &[(118, "1.3"), (117, ""), (115, ""), (120, "CoD2x")],
+        numbers: &[(118, "1.3"), (117, "1.2"), (115, "1.0"), (120, "CoD2x")],
         masters: &[short("cod2master.activision.com:20710"), short("master.cod2x.me:20710")], quirks: "the master also lists United Offensive", evidence: Captures, source: "node-gamedig; GameserverLister; lookout-games", ..QUAKE3 },
     Game { id: "cod4mw", own_engines: &[&engines::COD4, &engines::COD4X], name: "Call of Duty 4: Modern Warfare", old_ids: &["cod4"], aliases: &["cod4x"],
         year: Some(2007), game_port: Some(28960), numbers: &[(6, "1.7"), (7, "1.8"), (1, "1.0")],
@@ -529,7 +529,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "codwaw", own_engines: &[&engines::WORLD_AT_WAR], name: "Call of Duty: World at War", aliases: &["plutoniumt4"], year: Some(2008), game_port: Some(28960), quirks: PLUTONIUM, known: Unverified,
         evidence: Lists, source: "node-gamedig; XQF", ..QUAKE3 },
     Game { id: "cod", own_engines: &[&engines::COD1], name: "Call of Duty", year: Some(2003), game_port: Some(28960),
-        numbers: &[(6, "1.5"), (5, "1.4"), (4, ""), (2, ""), (1, "1.1")],
+        numbers: &[(6, "1.5"), (5, "1.4"), (4, "1.3"), (2, "1.2"), (1, "1.1")],
         masters: &[short("codmaster.activision.com:20510"), short("master.cod.pm:20510"),
             short("codmaster.comu-mvzg.com:20510")],
         evidence: Captures, source: "node-gamedig; GameserverLister; lookout-games; codextended", ..QUAKE3 },
@@ -544,16 +544,13 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "openarena", own_engines: &[&engines::OPEN_ARENA], name: "OpenArena", aliases: &["oa"], year: Some(2005), game_port: Some(27960),
         gamename: Some("Quake3Arena"), numbers: &[(71, "")], masters: &[DEATHMASK, long(IOQUAKE3)], marks: &[Rule("gamename", "baseoa")],
         evidence: Source, source: "node-gamedig; GameserverLister; lookout-games; qstat.cfg", ..QUAKE3 },
-    Game { id: "chaosesque", engine: Some(&engines::DARK_PLACES), name: "Chaos Esque", game_port: Some(26000), numbers: &[(3, "")],
-        quirks: "listed by dpmaster.deathmask.net under a name that is not known; port and number are those of its engine",
-        known: Unverified, evidence: Source, source: "XQF", ..QUAKE3 },
     Game { id: "cod3", engine: Some(&engines::COD1), name: "Call of Duty 3", year: Some(2006), game_port: Some(28960),
         quirks: "a console game", source: "node-gamedig", ..QUAKE3 },
     Game { id: "darkplaces", engine: Some(&engines::DARK_PLACES), name: "DarkPlaces Quake", game_port: Some(26000),
         gamename: Some("DarkPlaces-Quake"), numbers: &[(3, "")], masters: &[DEATHMASK],
         marks: &[Rule("gamename", "DarkPlaces-Quake")], evidence: Source, source: "GameserverLister",
         ..QUAKE3 },
-    Game { id: "doombringer", engine: Some(&engines::DARK_PLACES), name: "DOOMBRINGER", game_port: Some(26000), gamename: Some("DOOMBRINGER"),
+    Game { id: "doombringer", engine: Some(&engines::DARK_PLACES), name: "Doombringer", game_port: Some(26000), gamename: Some("DOOMBRINGER"),
         numbers: &[(3, "")], marks: &[Rule("gamename", "DOOMBRINGER")],
         quirks: "the host of its list is not known", known: Unverified, evidence: Source, source: "qstat.cfg", ..QUAKE3 },
     Game { id: "nexuiz", engine: Some(&engines::DARK_PLACES), name: "Nexuiz", year: Some(2005), game_port: Some(26000), gamename: Some("Nexuiz"),
@@ -576,8 +573,6 @@ pub(crate) static TABLE: &[Game] = &[
         masters: &[short("wolfmaster.idsoftware.com:27950"), short("master.iortcw.org:27950"), DEATHMASK], evidence: Source, source: "node-gamedig; GameserverLister; lookout-games; iortcw", ..QUAKE3 },
     Game { id: "smokinguns", own_engines: &[&engines::SMOKIN_GUNS], name: "Smokin' Guns", game_port: Some(27960), gamename: Some("smokinguns"),
         numbers: &[(71, ""), (68, "")], masters: &[named("master.smokin-guns.org:27950"), long(IOQUAKE3)], evidence: Source, source: "SmokinGuns qcommon.h; lookout tools/query.py; XQF", ..QUAKE3 },
-    Game { id: "spearmint", own_engines: &[&engines::SPEARMINT], name: "Spearmint", game_port: Some(27960), gamename: Some("Spearmint"), numbers: &[(12, "")],
-        masters: &[DEATHMASK, long(IOQUAKE3)], evidence: Source, source: "clover-moe/spearmint qcommon.h", ..QUAKE3 },
     Game { id: "fteqw", own_engines: &[&engines::FTE], name: "FTE QuakeWorld", aliases: &["fte"], game_port: Some(27500), numbers: &[(3, "")], quirks: "letters follow the protocol number, such as 3wnd",
         evidence: Source, source: "fte-team/fteqw sv_main.c", ..QUAKE3 },
     Game { id: "sof2", own_engines: &[&engines::SOLDIER_OF_FORTUNE_2], name: "Soldier of Fortune 2", aliases: &["soldieroffortune2"], year: Some(2002),
@@ -606,9 +601,12 @@ pub(crate) static TABLE: &[Game] = &[
         masters: &[long("master.tremulous.net:30710"), long("master.tremulous.net:30700")],
         quirks: "port 30710 lists 1.1, 30700 GPP and 1.3; datagrams of a list are numbered",
         evidence: Source, source: "node-gamedig; GameserverLister; lookout-games; qstat.cfg; GrangerHub/tremulous", ..QUAKE3 },
-    Game { id: "turtlearena", engine: Some(&engines::IOQUAKE3), name: "Turtle Arena", game_port: Some(27960), gamename: Some("TurtleArena"),
+    Game { id: "turtlearena", engine: Some(&engines::SPEARMINT), name: "Turtle Arena", game_port: Some(27960), gamename: Some("TurtleArena"),
         numbers: &[(11, "")], masters: &[DEATHMASK, long(IOQUAKE3)],
         marks: &[Rule("gamename", "TurtleArena")], evidence: Lists, source: "XQF; qstat.cfg", ..QUAKE3 },
+    Game { id: "spearmint", engine: Some(&engines::SPEARMINT), name: "Spearmint", game_port: Some(27960), gamename: Some("Spearmint"), numbers: &[(12, "")],
+        masters: &[DEATHMASK, long(IOQUAKE3)],
+        marks: &[Rule("version", "Spearmint"), Exact("gamename", "Spearmint"), Exact("com_gamename", "Spearmint")], evidence: Source, source: "clover-moe/spearmint qcommon.h", ..QUAKE3 },
     Game { id: "unvanquished", own_engines: &[&engines::DAEMON], name: "Unvanquished", game_port: Some(27960), gamename: Some("UNVANQUISHED"),
         numbers: &[(86, "")],
         masters: &[long("master.unvanquished.net:27950"), long("master2.unvanquished.net:27950")],
@@ -633,7 +631,7 @@ pub(crate) static TABLE: &[Game] = &[
         numbers: &[(3, "")], masters: &[DEATHMASK, TCHR, long("dpm.dpmaster.org:27777")],
         marks: &[Rule("gamename", "Xonotic")],
         evidence: Source, source: "node-gamedig; GameserverLister; lookout-games; DarkPlaces netconn.c", ..QUAKE3 },
-    Game { id: "zeq2lite", engine: Some(&engines::IOQUAKE3), name: "ZEQ2-lite", game_port: Some(27960), numbers: &[(75, "")],
+    Game { id: "zeq2lite", engine: Some(&engines::IOQUAKE3), name: "ZEQ2 Lite", game_port: Some(27960), numbers: &[(75, "")],
         masters: &[short(IOQUAKE3)], marks: &[Rule("version", "zeq2lite")],
         evidence: Lists, source: "XQF; qstat.cfg", ..QUAKE3 },
     Game { id: "q3a", own_engines: &[&engines::QUAKE3, &engines::QUAKE3E], name: "Quake 3: Arena", old_ids: &["quake3"], aliases: &["q3", "ioquake3"],
@@ -709,3 +707,179 @@ pub(crate) static TABLE: &[Game] = &[
         marks: &[Rule("ServerVersion", "33")], lan: UT2004_LAN,
         evidence: Captures, source: "node-gamedig; OldUnreal/UT2004Patches; GameserverLister; lookout-games", ..UT2004 },
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// What a place says of games: a line of `facts.tsv`.
+    struct Line<'a> {
+        /// Ids, or the name of a protocol for all of its games.
+        games: &'a str,
+        place: &'a str,
+        facts: Vec<&'a str>,
+    }
+
+    impl<'a> Line<'a> {
+        fn read(line: &'a str) -> Self {
+            let mut cells = line.split('\t');
+            let mut next = || cells.next().filter(|cell| !cell.is_empty()).expect(line);
+            let (games, place) = (next(), next());
+            let facts = cells.collect();
+            Self {
+                games,
+                place,
+                facts,
+            }
+        }
+
+        fn is_about(&self, game: &Game) -> bool {
+            let mut games = self.games.split(' ');
+            games.any(|word| word == game.id || word == game.protocol.as_str())
+        }
+    }
+
+    /// What the cells of a row say, in the form of `facts.tsv`.
+    fn facts_of(game: &Game) -> Vec<String> {
+        let mut facts = vec![
+            format!("name {}", game.name),
+            format!("evidence {}", game.evidence.as_str()),
+        ];
+        facts.extend(game.old_ids.iter().map(|id| format!("old {id}")));
+        facts.extend(game.aliases.iter().map(|alias| format!("alias {alias}")));
+        facts.extend(game.year.map(|year| format!("year {year}")));
+        facts.extend(game.gamename.map(|name| format!("gamename {name}")));
+        facts.extend(game.key.map(|key| format!("key {key}")));
+        for (number, version) in game.numbers {
+            facts.push(format!("number {number} {version}").trim_end().to_owned());
+        }
+        for master in game.masters {
+            let silent = if master.is_silent_if_empty {
+                " silent"
+            } else {
+                ""
+            };
+            let form = master.form.as_str();
+            facts.push(format!("list {form} {}{silent}", master.address));
+        }
+        for (protocol, rule) in game.also_at {
+            facts.push(format!("also {protocol} {rule:?}"));
+        }
+        let engine = game.engine.filter(|engine| *engine != &engines::DEFAULT);
+        facts.extend(engine.map(|engine| format!("engine {}", engine.row.name)));
+        for engine in game.own_engines {
+            facts.push(format!("own {}", engine.row.name));
+        }
+        facts.extend(game.marks.iter().map(|mark| format!("mark {mark:?}")));
+        facts.extend(game.lan.iter().map(|lan| format!("lan {lan:?}")));
+        let Further { count, step } = game.further;
+        if count > 0 {
+            facts.push(format!("further {count} {step}"));
+        }
+        if game.dialect != Dialect::Standard {
+            facts.push(format!("dialect {:?}", game.dialect));
+        }
+        if game.known != Certainty::Unknown {
+            facts.push(format!("known {}", game.known.as_str()));
+        }
+        facts
+    }
+
+    /// Lists of games. `source` names each one that says something of the row.
+    const LISTS: [&str; 4] = ["node-gamedig", "333networks", "GameserverLister", "lookout"];
+
+    fn wrong_source(game: &Game, lines: &[&Line<'_>]) -> Vec<String> {
+        let is_place = |text: &str| lines.iter().any(|line| line.place.contains(text));
+        let lists = LISTS.iter().copied();
+        let wrong = lists.filter(|list| is_place(list) != game.source.contains(list));
+        let unused = game.source.split("; ").filter(|part| !is_place(part));
+        let faults = wrong.chain(unused);
+        faults.map(|text| format!("the source {text}")).collect()
+    }
+
+    /// The query ports in this protocol of the game's server at this game port.
+    fn query_ports(game: &Game, protocol: Protocol, game_port: Option<u16>) -> Vec<u16> {
+        let own = (game.protocol, game.query_port);
+        let rules = std::iter::once(own).chain(game.also_at.iter().copied());
+        let rules = rules.filter(|(of, _)| *of == protocol);
+        rules.filter_map(|(_, rule)| rule.at(game_port)).collect()
+    }
+
+    /// What is wrong with a row's ports, by a fact such as `ports gamespy1 12203:12300`. Where a list
+    /// names no game port, there is `-`.
+    fn wrong_ports(game: &Game, fact: &str) -> Vec<String> {
+        let (mut protocol, mut wrong, mut game_ports) = (None, Vec::new(), Vec::new());
+        for word in fact.split(' ').skip(1) {
+            let Some((game_port, query_port)) = word.split_once(':') else {
+                protocol = Some(word.parse().unwrap());
+                continue;
+            };
+            let game_port: Option<u16> = game_port.parse().ok();
+            game_ports.push(game_port);
+            let found = query_ports(game, protocol.expect(fact), game_port);
+            if !found.contains(&query_port.parse().unwrap()) {
+                wrong.push(format!("{word}, not {found:?}"));
+            }
+        }
+        if game_ports.first() != Some(&game.game_port) {
+            wrong.push(format!("{fact}, not {:?}", game.game_port));
+        }
+        wrong
+    }
+
+    /// What the places say of a game, and its row does not, or the reverse.
+    fn faults(game: &Game, lines: &[Line<'_>]) -> Vec<String> {
+        let lines: Vec<&Line<'_>> = lines.iter().filter(|line| line.is_about(game)).collect();
+        let known = lines.iter().flat_map(|line| line.facts.iter().copied());
+        let (ports, known): (Vec<&str>, Vec<&str>) =
+            known.partition(|fact| fact.starts_with("ports "));
+        let facts = facts_of(game);
+        let said: BTreeSet<&str> = facts.iter().map(String::as_str).collect();
+        let evident: BTreeSet<&str> = known.iter().copied().collect();
+        let mut faults: Vec<String> = Vec::new();
+        faults.extend(
+            said.difference(&evident)
+                .map(|fact| format!("no place says {fact}")),
+        );
+        faults.extend(
+            evident
+                .difference(&said)
+                .map(|fact| format!("lacks {fact}")),
+        );
+        faults.extend(ports.iter().flat_map(|fact| wrong_ports(game, fact)));
+        if ports.is_empty() {
+            faults.push("no place has its ports".to_owned());
+        }
+        // The first number is asked for first.
+        let is_number = |fact: &&str| fact.starts_with("number ");
+        let numbers = facts.iter().map(String::as_str).filter(is_number);
+        if faults.is_empty() && !numbers.eq(known.into_iter().filter(is_number)) {
+            faults.push("the order of its numbers".to_owned());
+        }
+        faults.extend(wrong_source(game, &lines));
+        faults
+    }
+
+    #[test]
+    fn each_cell_has_its_evidence() {
+        let file = kit::root().join("tests/all/games/facts.tsv");
+        let text = std::fs::read_to_string(file).unwrap();
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let lines: Vec<Line<'_>> = lines.map(Line::read).collect();
+        let mut all = Vec::new();
+        for game in TABLE {
+            let faults = faults(game, &lines);
+            all.extend(faults.iter().map(|fault| format!("{}: {fault}", game.id)));
+        }
+        let words = lines.iter().flat_map(|line| line.games.split(' '));
+        for word in words {
+            let is_known = |game: &Game| [game.id, game.protocol.as_str()].contains(&word);
+            if !TABLE.iter().any(is_known) {
+                all.push(format!("{word}: no row"));
+            }
+        }
+        assert!(all.is_empty(), "{} faults\n{}", all.len(), all.join("\n"));
+    }
+}

@@ -1,4 +1,4 @@
-//! `queryport query GAME HOST` with a server at each port that `tests/all/games/ports.tsv` has evidence
+//! `queryport query GAME HOST` with a server at each port that `tests/all/games/facts.tsv` has evidence
 //! for. The server answers in one protocol only.
 
 use std::net::SocketAddr;

@@ -1,7 +1,6 @@
 //! Games by name: the table, queries by game, list servers, and which game an answer comes from.
 
 mod lists;
-mod ports;
 mod queries;
 mod recognised;
 mod table;

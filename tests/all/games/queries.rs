@@ -213,3 +213,25 @@ async fn a_given_query_port_is_taken_as_such() {
         );
     }
 }
+
+/// The reply names the game port (openmoh/openmohaa, code/gamespy/sv_gamespy.c).
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_server_of_medal_of_honor_is_told_from_others_of_its_host() {
+    let host = kit::own_host(254);
+    let mut servers = Vec::new();
+    for (query_port, game_port) in [(12300, 12210), (12301, 12203), (12302, 12208)] {
+        let socket = bind((host, query_port));
+        let status = named(&game_port.to_string(), Some(game_port));
+        servers.push(answer(socket, Protocol::GameSpy1.into(), status));
+    }
+    for (game_port, query_port) in [(12208, 12302), (12203, 12301), (12210, 12300)] {
+        let target = format!("{host}:{game_port}");
+        let found = client().query_game("mohaa", &target).await.unwrap();
+        assert_eq!(found.outcome.peer.port(), query_port);
+        assert_eq!(found.outcome.answer.game_port, Some(game_port));
+    }
+    let other = format!("{host}:12299");
+    let other = client().query_game("mohaa", &other).await;
+    assert!(matches!(other, Err(Error::OtherServer { .. })), "{other:?}");
+}

@@ -376,6 +376,11 @@ fn a_status_tells_the_game() {
             r"\gamename\Boomstick\com_gamename\Reaction\com_protocol\71\sv_hostname\x",
             Some("reaction"),
         ),
+        // A game on Spearmint (XQF/xqf, src/game.c).
+        (
+            r"\version\Spearmint 1.0.3\gamename\TurtleArena\sv_hostname\x",
+            Some("turtlearena"),
+        ),
         // Some game modules pad their names with spaces.
         (r"\gamename\Boomstick \sv_hostname\x", Some("reaction")),
         (
