@@ -196,7 +196,7 @@ impl Conversation for StatusQuery {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         let Some(best) = Answer::best(&self.replies, &self.asked) else {
-            self.choose_request();
+            self.choose_request(false);
             return OnTimeout::Retry;
         };
         let is_last = remaining == Remaining::Nothing
@@ -208,7 +208,7 @@ impl Conversation for StatusQuery {
         if self.is_ended {
             self.incomplete_length = Some(best.raw().len());
         }
-        self.choose_request();
+        self.choose_request(true);
         OnTimeout::Next
     }
 }
@@ -245,11 +245,11 @@ impl StatusQuery {
     }
 
     /// Chooses the request to send next.
-    fn choose_request(&mut self) {
+    fn choose_request(&mut self, is_answered: bool) {
         let request = match self.plan {
             Plan::Commands => return,
             Plan::StatusAfterShort => STATUS,
-            Plan::Status if !self.replies.is_empty() => return,
+            Plan::Status if is_answered => return,
             Plan::Status => {
                 let next = self.requests_sent.saturating_add(1);
                 if next.is_multiple_of(INFO_EVERY) {

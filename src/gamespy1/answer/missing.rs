@@ -38,10 +38,7 @@ pub(super) fn completeness(body: &Body, asked: &Asked) -> Completeness {
     }
     missing.players |= lacks_players(body, asked);
     let completeness = Completeness::from(missing);
-    match part_of_last_text(fields) {
-        Some(part) => completeness.without(part),
-        None => completeness,
-    }
+    part_of_last_text(fields).map_or(completeness, |part| completeness.without(part))
 }
 
 /// Whether a reply has the server's name or map.

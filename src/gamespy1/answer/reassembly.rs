@@ -177,11 +177,6 @@ impl Reassembly {
         self.replies.last_mut().ok_or(mismatch)
     }
 
-    /// Whether no datagram of a reply has arrived.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.replies.iter().all(|reply| reply.parts.is_empty())
-    }
-
     /// The replies that may be the answer, newest first.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = Body> {
         let replies = self

@@ -771,6 +771,8 @@ mod tests {
             with(datagram, Limits::default().with_max_rules(1)),
             limit("pairs", 1, 0)
         );
+        let last = br"\a\b\queryid\1.256\final\";
+        assert_eq!(with(last, Limits::default()), Ok(()));
         let far = br"\a\b\queryid\1.257\final\";
         assert_eq!(with(far, Limits::default()), limit("fragments", 256, 4));
     }

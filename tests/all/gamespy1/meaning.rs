@@ -216,15 +216,23 @@ fn players_and_teams_of_one_answer_are_told_apart() {
 }
 
 #[test]
-fn a_status_in_answer_to_teams_alone_lists_players() {
-    let mut query = StatusQuery::commands(&[Command::Teams], &QueryOptions::default()).unwrap();
-    query.request(&mut Vec::new());
-    let reply = br"\hostname\Srv\player_0\Ann\size_0\3\queryid\1.1\final\";
-    let Verdict::Done(answer) = query.receive(reply) else {
-        panic!()
-    };
-    let status = answer.to_status();
-    assert_eq!((status.players.len(), status.teams.len()), (1, 0));
+fn rows_without_names_are_teams_if_these_were_asked_for_alone() {
+    let (teams, both) = ([Command::Teams], [Command::Players, Command::Teams]);
+    for (commands, rows, players_and_teams) in [
+        (&teams[..], r"\score_0\3", (0, 1)),
+        (&teams, r"\player_0\Ann\size_0\3", (1, 0)),
+        (&both, r"\score_0\3", (0, 0)),
+    ] {
+        let mut query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
+        query.request(&mut Vec::new());
+        let reply = format!(r"\hostname\Srv{rows}\queryid\1.1\final\");
+        let Verdict::Done(answer) = query.receive(reply.as_bytes()) else {
+            panic!("{reply}")
+        };
+        let status = answer.to_status();
+        let found = (status.players.len(), status.teams.len());
+        assert_eq!(found, players_and_teams, "{reply}");
+    }
 }
 
 #[test]
