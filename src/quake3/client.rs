@@ -109,12 +109,9 @@ impl StatusQuery {
 
     /// The verdict on the datagrams of a QuakeWorld reply that have arrived.
     fn accept_parts(&self) -> Verdict<Answer> {
-        let Some(joined) = self.parts.join() else {
-            // The first datagram has not arrived.
-            return Verdict::Partial(Wait::Reply);
-        };
-        let Ok(answer) = Answer::read(joined, &self.options.limits) else {
-            // Without the other parts, the text can be cut anywhere.
+        let read = |joined| Answer::read(joined, &self.options.limits).ok();
+        let Some(answer) = self.parts.join().and_then(read) else {
+            // The first datagram has not arrived, or the text is cut before the other parts.
             return Verdict::Partial(Wait::Reply);
         };
         let is_whole_reply = self.parts.is_single() && self.parts.is_ended();

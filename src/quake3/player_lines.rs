@@ -154,23 +154,19 @@ impl<'a> PlayerReader<'a> {
         {
             self.push_extra(PING, text);
         }
-        if let Some(text) = line.team_text() {
-            let is_name = team.is_none() && !text.is_empty();
-            if is_name {
-                self.push_extra(TEAM, text);
-            }
+        if team.is_none()
+            && let Some(name) = line.team_text().filter(|text| !text.is_empty())
+        {
+            self.push_extra(TEAM, name);
         }
-        if let Some(text) = line.score_text() {
-            // Xonotic writes fractions and words where others have a whole number.
-            let loses_text = score.is_none() || text.iter().any(|byte| matches!(byte, b'.' | b':'));
-            if loses_text {
-                self.push_extra(SCORE, text);
-            }
+        // Xonotic writes fractions and words where others have a whole number.
+        let has_more = |text: &[u8]| text.iter().any(|byte| matches!(byte, b'.' | b':'));
+        if let Some(text) = line.score_text()
+            && (score.is_none() || has_more(text))
+        {
+            self.push_extra(SCORE, text);
         }
-        let bot = match ping {
-            Some(ping) if self.shows_bots => Some(ping == 0),
-            _ => None,
-        };
+        let bot = ping.filter(|_| self.shows_bots).map(|ping| ping == 0);
         Player {
             name: Text::part(self.answer.raw(), name, self.style),
             score,

@@ -254,7 +254,9 @@ mod tests {
     #[test]
     fn a_later_reply_replaces_an_earlier_one() {
         let replaced = parts(&[&long_first(), "1\n", "\\map\\dm4\n"]);
-        assert_eq!(replaced.join().unwrap(), part("\\map\\dm4\n"));
+        let only = part("\\map\\dm4\n");
+        assert_eq!(replaced.join().unwrap(), only);
+        assert_eq!(replaced.into_datagrams(), [only]);
         let (cut, later) = (part(&long_first()), long_first().replace('m', "n"));
         let mut parts = Parts::default();
         for datagram in [
@@ -293,6 +295,16 @@ mod tests {
         let too_long = parts.add(&part(&format!("{further}x")), &limits);
         assert!(matches!(too_long, Added::Refused(_)), "{too_long:?}");
         assert_eq!(parts.add(&part(&further), &limits), Added::Part);
+    }
+
+    #[test]
+    fn a_reply_can_have_as_many_further_parts_as_the_limit() {
+        let limits = Limits::default().with_max_fragments(2);
+        let mut parts = parts(&[&long_first(), "1", "2"]);
+        let too_many = parts.add(&part("3"), &limits);
+        assert!(matches!(too_many, Added::Refused(_)), "{too_many:?}");
+        let limits = limits.with_max_fragments(3);
+        assert_eq!(parts.add(&part("3"), &limits), Added::Part);
     }
 
     #[test]

@@ -101,10 +101,8 @@ fn read_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
         // After the score comes the name of the next team.
         let part = part.trim_ascii();
         let space = part.iter().position(|&byte| byte == b' ');
-        let (score, next_name) = match space {
-            Some(space) => part.split_at_checked(space).unwrap_or_default(),
-            None => (part, &[][..]),
-        };
+        let length = space.unwrap_or(part.len());
+        let (score, next_name) = part.split_at_checked(length).unwrap_or_default();
         let Some(score) = number::integer(score) else {
             break;
         };
