@@ -375,6 +375,21 @@ mod tests {
     }
 
     #[test]
+    fn list_servers_and_the_source_show_the_certainty() {
+        for (id, certainty) in [
+            ("cod3", Certainty::Unknown),
+            ("netpanzer", Certainty::Unverified),
+            ("postal2", Certainty::Listed),
+            ("rune", Certainty::Living),
+            // More is known of these.
+            ("dhe4445", Certainty::Unverified),
+            ("halo", Certainty::Living),
+        ] {
+            assert_eq!(Game::find(id).unwrap().certainty(), certainty, "{id}");
+        }
+    }
+
+    #[test]
     fn a_rule_gives_no_port_that_does_not_exist() {
         let ports = |rule: QueryPort| [1, 7777, 65_535].map(|game_port| rule.of(game_port));
         assert_eq!(ports(QueryPort::Same), [Some(1), Some(7777), Some(65_535)]);
