@@ -764,6 +764,9 @@ mod tests {
             let form = master.form.as_str();
             facts.push(format!("list {form} {}{silent}", master.address));
         }
+        if let (Some(_), Fixed(_)) = (game.game_port, game.query_port) {
+            facts.push("fixed query port".to_owned());
+        }
         for (protocol, rule) in game.also_at {
             facts.push(format!("also {protocol} {rule:?}"));
         }
