@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::wire::lists::{PLAYER_ID, PLAYER_NUM, PlayerRecord, STATS_ID};
 use crate::model::{Charset, Colours, ExtrasBuilder, Player, Team};
+use crate::text::number;
 
 /// The players of these records. `counted`: the number of players without spectators. `bytes`: the
 /// memory that texts share.
@@ -52,8 +53,13 @@ fn are_in_teams(records: &[PlayerRecord<'_>], counted: Option<u32>) -> bool {
     counted != Some(0) && counted == in_teams
 }
 
+/// Adds a number of 32 bits as a text.
 fn push_number(key: &str, number: i64, extras: &mut ExtrasBuilder) {
-    extras.push(key.as_bytes(), number.to_string().as_bytes());
+    let mut text = [0; 11];
+    let mut unused = text.as_mut_slice();
+    number::put(number, &mut unused);
+    let length = 11_usize.saturating_sub(unused.len());
+    extras.push(key.as_bytes(), text.get(..length).unwrap_or_default());
 }
 
 /// Adds the second number and the pairs of a player that has them.

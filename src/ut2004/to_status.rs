@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::engines::{Engine, Evidence, MUTATOR, PASSWORD_NEIGHBOURS, VERSION};
+use super::engines::{Engine, MUTATOR, PASSWORD_NEIGHBOURS, VERSION};
 use super::players::{read_players, read_teams};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{Entries, PLAYERS, RULES, RuleList};
@@ -27,8 +27,10 @@ impl ToStatus for Answer {
             }
         }
         // Players are read once and used three times.
-        let mut records: Vec<_> = self.players().collect();
-        let engine = Engine::of(evidence(self, info.as_ref()), &known);
+        let mut records = Vec::with_capacity(self.entry_count(PLAYERS));
+        records.extend(self.players());
+        let has_waves = info.as_ref().is_some_and(|info| info.waves.is_some());
+        let engine = Engine::of(self.version(), has_waves, &known);
         let teams = read_teams(&self.bytes, &records);
         records.retain(|record| record.pseudo_team().is_none());
         let players = if self.lists_players() {
@@ -63,14 +65,6 @@ impl ToStatus for Answer {
             status.mutators.get_or_insert_default();
         }
         status.in_charset(self.charset).without_contradictions()
-    }
-}
-
-/// The marks of the engine in the version and the info record.
-fn evidence(answer: &Answer, info: Option<&Info<'_>>) -> Evidence {
-    Evidence {
-        version: answer.version(),
-        info: info.map(Info::end),
     }
 }
 

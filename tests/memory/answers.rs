@@ -90,7 +90,7 @@ fn full_servers() -> [(Protocol, Vec<Bytes>, u64, u64); 4] {
         (Protocol::Quake3, vec![full_server().into()], 6, 6),
         (Protocol::GameSpy1, full_gamespy1_server(), 14, 24),
         (Protocol::GameSpy4, gamespy4_datagrams(), 16, 20),
-        (Protocol::Ut2004, full_ut2004_server(), 36, 24),
+        (Protocol::Ut2004, full_ut2004_server(), 36, 28),
     ]
 }
 
