@@ -48,26 +48,14 @@ pub(super) struct Engine {
     pub(super) row: Row,
     /// A reply of one of these versions is this engine's.
     versions: RangeInclusive<u32>,
-    pub(super) info: InfoEnd,
-    /// Whether a reply whose info record ends like this is this engine's.
-    is_marked_by_info: bool,
+    /// Whether a reply whose info record has waves is this engine's.
+    is_marked_by_waves: bool,
     players: PlayerForm,
     /// The meaning of the info record's flags; `None` if it has none.
     pub(super) flags: Option<Flags>,
     /// Whether the rules name every mutator, and a password if there is one: then an absent rule
     /// means that there is none.
     pub(super) names_all: bool,
-}
-
-/// The fields of an info record after `MaxPlayers`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum InfoEnd {
-    /// Ping, flags, skill level and two lists.
-    Standard,
-    /// The current and the last wave, then the fields of the standard layout.
-    Waves,
-    /// Ping and two lists.
-    Older,
 }
 
 /// The fields of a player's record.
@@ -88,14 +76,6 @@ impl PlayerForm {
     }
 }
 
-/// The marks in the first datagram of an answer.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Evidence {
-    pub(super) version: Option<u32>,
-    /// Of the info record, if there is one.
-    pub(super) info: Option<InfoEnd>,
-}
-
 /// Bits of the info record's flags.
 #[derive(Debug)]
 pub(super) struct Flags {
@@ -105,17 +85,14 @@ pub(super) struct Flags {
 }
 
 impl Engine {
-    /// The engine of a reply, by the evidence in its first datagram and by its rules.
-    pub(super) fn of(evidence: Evidence, known: &Known<'_>) -> &'static Self {
-        let fits = |engine: &&Self| engine.has_mark(evidence) || engine.row.fits(known);
+    /// The engine of a reply, by its version, the waves of its info record and its rules.
+    pub(super) fn of(version: Option<u32>, has_waves: bool, known: &Known<'_>) -> &'static Self {
+        let fits = |engine: &&Self| {
+            let has_version = version.is_some_and(|version| engine.versions.contains(&version));
+            let is_marked = has_waves && engine.is_marked_by_waves;
+            has_version || is_marked || engine.row.fits(known)
+        };
         ENGINES.iter().find(fits).unwrap_or(&UNKNOWN)
-    }
-
-    /// Whether the version or the info record is this engine's.
-    fn has_mark(&self, evidence: Evidence) -> bool {
-        let version = evidence.version;
-        let has_version = version.is_some_and(|version| self.versions.contains(&version));
-        has_version || (self.is_marked_by_info && evidence.info == Some(self.info))
     }
 }
 
@@ -162,8 +139,7 @@ const UNKNOWN: Engine = Engine {
         base: &[],
     },
     versions: NO_VERSION,
-    info: InfoEnd::Standard,
-    is_marked_by_info: false,
+    is_marked_by_waves: false,
     players: PlayerForm::Standard,
     flags: Some(COMMON_FLAGS),
     names_all: false,
@@ -183,7 +159,6 @@ const KILLING_FLOOR_TURBO: Engine = Engine {
         ]),
         ..UNKNOWN.row
     },
-    info: InfoEnd::Waves,
     flags: Some(STEAM_FLAGS),
     ..UNKNOWN
 };
@@ -195,8 +170,7 @@ const KILLING_FLOOR: Engine = Engine {
         own: entries(&[key("isvacsecured", Field::AntiCheat)]),
         ..UNKNOWN.row
     },
-    info: InfoEnd::Waves,
-    is_marked_by_info: true,
+    is_marked_by_waves: true,
     flags: Some(STEAM_FLAGS),
     names_all: true,
     ..UNKNOWN
@@ -226,7 +200,6 @@ const UNREAL_II_XMP: Engine = Engine {
         ..UNKNOWN.row
     },
     versions: 0x7E..=0x7E,
-    info: InfoEnd::Older,
     players: PlayerForm::WithPairs,
     flags: None,
     names_all: true,
@@ -241,7 +214,6 @@ const UT2003: Engine = Engine {
         ..UNKNOWN.row
     },
     versions: 0x78..=0x79,
-    info: InfoEnd::Older,
     flags: None,
     names_all: true,
     ..UNKNOWN

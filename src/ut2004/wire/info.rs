@@ -11,7 +11,6 @@ use super::strings::{FString, string};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed};
 use crate::limits::Limits;
-use crate::ut2004::engines::InfoEnd;
 
 /// The problem of a record whose port is not a port.
 pub(super) const PORT: ParseErrorKind = ParseErrorKind::Malformed("Port: not from 0 to 65535");
@@ -122,15 +121,6 @@ impl<'a> Info<'a> {
             Ok((_, info)) => Ok(info),
             Err(error) if error.kind == PORT => repaired(body, limits).ok_or(error),
             Err(error) => Err(error),
-        }
-    }
-
-    /// The layout of its end.
-    pub(crate) const fn end(&self) -> InfoEnd {
-        match (self.waves, self.flags) {
-            (Some(_), _) => InfoEnd::Waves,
-            (None, Some(_)) => InfoEnd::Standard,
-            (None, None) => InfoEnd::Older,
         }
     }
 
