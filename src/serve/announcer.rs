@@ -384,15 +384,11 @@ impl MasterProtocol {
     /// Checks that masters accept a status, and keeps the values of the status for heartbeats.
     fn set_status(&mut self, status: &ServerStatus) -> Result<Occupancy, AnnounceError> {
         match self {
-            Self::Quake3 { tag, service } => quake3::master::check_status(tag, status, service),
-            Self::Quake2 { heartbeat } => {
-                *heartbeat = quake2_heartbeat(status);
-                Ok(occupancy(status))
+            Self::Quake3 { tag, service } => {
+                return quake3::master::check_status(tag, status, service);
             }
-            Self::QuakeWorld { players, .. } => {
-                *players = status.online().unwrap_or(0);
-                Ok(occupancy(status))
-            }
+            Self::Quake2 { heartbeat } => *heartbeat = quake2_heartbeat(status),
+            Self::QuakeWorld { players, .. } => *players = status.online().unwrap_or(0),
             Self::GameSpy1 { game, .. } => {
                 let missing = AnnounceError::Missing {
                     key: "gamename",
@@ -407,9 +403,9 @@ impl MasterProtocol {
                     });
                 }
                 *game = name.to_vec();
-                Ok(occupancy(status))
             }
         }
+        Ok(occupancy(status))
     }
 
     fn encode(&self, state: ServerState, out: &mut Vec<u8>) {

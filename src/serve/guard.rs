@@ -209,7 +209,8 @@ impl Guard {
         let rate = &self.source_rate;
         self.buckets.add(source, now, rate, cost.to_source);
         self.buckets.add(network, now, rate, cost.to_network);
-        if let Some(share) = self.regulars.share(source) {
+        if let Some(regular) = self.regulars.find(source) {
+            let share = &mut regular.sent;
             if share.has_space(now, &self.half_rate) {
                 share.add(now, &self.half_rate, cost.to_regular);
                 return;
@@ -303,11 +304,6 @@ impl Regulars {
         let regular = self.find(source)?;
         regular.asked_at = now;
         Some(&regular.sent)
-    }
-
-    /// The bucket of a source's share; `None` if the source is not regular.
-    fn share(&mut self, source: u64) -> Option<&mut LeakyBucket> {
-        self.find(source).map(|regular| &mut regular.sent)
     }
 
     fn find(&mut self, source: u64) -> Option<&mut Regular> {

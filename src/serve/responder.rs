@@ -206,7 +206,11 @@ impl Machine for Responder {
             match guard.admit(now, from.ip(), request.has_token()) {
                 Ok(admission) => admitted = Some(admission),
                 Err(limited) => {
-                    self.count_limited(limited);
+                    let counter = match limited {
+                        Limited::BySource => &mut self.stats.limited_by_source,
+                        Limited::ByTotal => &mut self.stats.limited_by_total,
+                    };
+                    count(counter, 1);
                     return handled;
                 }
             }
@@ -246,14 +250,6 @@ impl Machine for Responder {
 }
 
 impl Responder {
-    fn count_limited(&mut self, limited: Limited) {
-        let counter = match limited {
-            Limited::BySource => &mut self.stats.limited_by_source,
-            Limited::ByTotal => &mut self.stats.limited_by_total,
-        };
-        count(counter, 1);
-    }
-
     /// Queues the datagrams of a reply that fit, and returns their bytes. A full queue loses the
     /// newest datagrams.
     fn enqueue(&mut self, to: SocketAddr, reply: &EncodedReply) -> usize {

@@ -14,7 +14,7 @@ use crate::reply::Datagrams;
 
 /// The content of a reply. Keys, field names and values hold no NUL, keys and field names are not
 /// empty.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Content {
     /// In Minecraft's layout there is one datagram, without teams, and without the end of the
     /// players' section.

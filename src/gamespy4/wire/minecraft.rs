@@ -135,8 +135,8 @@ pub(crate) struct Basic<'a> {
 impl<'a> Basic<'a> {
     /// The texts of the reply with the keys of the full one. `port` is its port as a text.
     pub(crate) fn pairs(&self, port: Option<&'a str>) -> Vec<Pair<'a>> {
-        let mut pairs = Vec::with_capacity(7);
-        pairs.extend(BASIC_KEYS.map(str::as_bytes).into_iter().zip(self.texts));
+        let keys = BASIC_KEYS.map(str::as_bytes);
+        let mut pairs: Vec<_> = keys.into_iter().zip(self.texts).collect();
         pairs.extend(port.map(|port| (&b"hostport"[..], port.as_bytes())));
         pairs.push((b"hostip", self.address));
         pairs
