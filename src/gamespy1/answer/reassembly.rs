@@ -140,7 +140,7 @@ impl Reassembly {
             (Some(_), None) => Order::Numbers,
             (None, _) => Order::Arrival,
         };
-        let reply = self.find_or_begin(order, response.trailer_start())?;
+        let reply = self.find_or_begin(order, response.body_range().end)?;
         reply.is_zero_based |= trailer.is_zero_based();
         reply.every_part_is_marked &= trailer.is_open_mark();
         reply.needs_description |= unnumbered == Some(ConstantReply::Status);

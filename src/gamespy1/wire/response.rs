@@ -28,7 +28,7 @@ use super::{Fields, RowKey, count_bound, is_control, separator, text, tokens};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
-use crate::text::take_up_to;
+use crate::text::{locate, take_up_to};
 
 /// One datagram of a reply, viewed without copying.
 ///
@@ -52,8 +52,6 @@ use crate::text::take_up_to;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Response<'a> {
     datagram: &'a [u8],
-    /// The start of the body.
-    start: usize,
     body: &'a [u8],
     pub(crate) trailer: Trailer,
 }
@@ -75,14 +73,13 @@ impl<'a> Response<'a> {
         let (body, trailer) = split(datagram);
         let response = Self {
             datagram,
-            start: pairs_start(datagram),
             body,
             trailer,
         };
         let max_fragments = limits.max_fragments();
         let number = trailer.fragment();
         if number.is_some_and(|number| number as usize > max_fragments) {
-            let offset = response.trailer_start();
+            let offset = response.body_range().end;
             return Err(ParseError::limit("fragments", max_fragments, offset));
         }
         Counts::default().add(body, std::iter::empty(), limits)?;
@@ -132,7 +129,7 @@ impl<'a> Response<'a> {
         let fields = Fields::with_long_values(self.body);
         // Pairs are adjacent. Only the first may lack its separator.
         let first_separator = usize::from(self.body.first() == Some(&b'\\'));
-        let mut key_at = self.start.saturating_add(first_separator);
+        let mut key_at = self.body_range().start.saturating_add(first_separator);
         for (key, value) in fields.pairs() {
             let value_at = key_at.saturating_add(key.len()).saturating_add(1);
             if value.contains(&b'\\') {
@@ -164,14 +161,9 @@ impl<'a> Response<'a> {
         out.put_slice(self.trailer.text().as_bytes());
     }
 
-    /// The start of the trailer.
-    pub(crate) const fn trailer_start(&self) -> usize {
-        self.start.saturating_add(self.body.len())
-    }
-
-    /// The range of the body in the datagram.
-    pub(crate) const fn body_range(&self) -> Range<usize> {
-        self.start..self.trailer_start()
+    /// The range of the pairs in the datagram.
+    pub(crate) fn body_range(&self) -> Range<usize> {
+        locate(self.datagram, self.body).unwrap_or_default()
     }
 
     const fn fields(&self) -> Fields<'a> {
@@ -414,12 +406,6 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     }
     let longest = ends(text, trailer).find(|(body, found)| begins_with_key(text, body, *found));
     longest.unwrap_or((text, Trailer::None))
-}
-
-/// The start of the pairs of a datagram.
-pub(crate) fn pairs_start(datagram: &[u8]) -> usize {
-    let after_number = status_response(datagram).map_or(datagram, |(rest, _)| rest);
-    datagram.len().saturating_sub(after_number.len())
 }
 
 /// Splits a datagram after `\statusresponse\K`. Its end shows whether it was cut:
@@ -728,7 +714,7 @@ mod tests {
                 put_pair(key.as_bytes(), value.as_bytes(), &mut body);
             }
             let mut out = Vec::new();
-            Response { datagram: b"", start: 0, body: &body, trailer }.encode(&mut out);
+            Response { datagram: b"", body: &body, trailer }.encode(&mut out);
             prop_assert_eq!(split(&out), (&body[..], trailer));
         }
     }
