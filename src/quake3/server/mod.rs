@@ -353,20 +353,13 @@ fn encode_status(
         info: MAX_INFO_STRING.saturating_sub(challenge.bytes()).min(left),
     };
     let body = match detail {
-        Detail::Short => Body {
-            info: info_pairs(status, service, space.info).bytes,
-            lines: None,
-        },
+        Detail::Short => info_pairs(status, service, space.info).bytes,
         Detail::Full => status_body(space, status, service),
     };
     datagrams.begin();
     datagrams.bytes.extend_from_slice(&head);
     datagrams.gap_here();
-    datagrams.bytes.extend_from_slice(&body.info);
-    if let Some(lines) = body.lines {
-        datagrams.bytes.push(b'\n');
-        datagrams.bytes.extend_from_slice(&lines);
-    }
+    datagrams.bytes.extend_from_slice(&body);
     datagrams
 }
 
@@ -391,19 +384,15 @@ impl Space {
     }
 }
 
-/// A reply after the challenge.
-struct Body {
-    info: Vec<u8>,
-    /// The player lines, and the line feed before them; `None` ends the reply after the infostring.
-    lines: Option<Vec<u8>>,
-}
-
 /// The body of a `statusResponse`. Each step takes its space from those after it:
 /// 1. The fields, in a space that leaves room for `clients`.
 /// 2. `clients`, so that a reader knows whether all players are listed.
 /// 3. As many whole player lines as fit after `clients`.
 /// 4. The rules that fit.
-fn status_body(space: Space, status: &ServerStatus, service: &Service) -> Body {
+///
+/// If `clients` is needed and does not fit, no line feed ends the infostring, so that the status
+/// shows that it is cut.
+fn status_body(space: Space, status: &ServerStatus, service: &Service) -> Vec<u8> {
     let mut lines = write_quake3_lines(&status.players);
 
     let space_for_fields = space.info.saturating_sub(MAX_CLIENTS);
@@ -430,10 +419,12 @@ fn status_body(space: Space, status: &ServerStatus, service: &Service) -> Body {
 
     let space_with_rules = space.for_info(lines.len());
     put_rules(&mut info, status, Family::Quake3, space_with_rules);
-    Body {
-        info: info.bytes,
-        lines: has_needed_count.then_some(lines),
+    let mut body = info.bytes;
+    if has_needed_count {
+        body.push(b'\n');
+        body.extend_from_slice(&lines);
     }
+    body
 }
 
 /// The key `clients` of a status that lists only some of the players. Only this key shows a reader
