@@ -370,20 +370,16 @@ impl<C: Conversation> Session<C> {
     /// The wait for a reply to the latest request.
     fn reply_wait(&self) -> Duration {
         let retries = self.step.sends.saturating_sub(1);
-        let mut wait = self.timing.reply_wait(retries);
-        if let Some(slowest) = self.rtt.slowest {
-            // A server that was slow before may be slow again.
-            wait = wait.max(half_again(slowest));
-        }
-        wait
+        let wait = self.timing.reply_wait(retries);
+        // A server that was slow before may be slow again.
+        let slow = self.rtt.slowest.map(half_again);
+        slow.map_or(wait, |slow| slow.max(wait))
     }
 
     /// The wait for a late datagram: the round-trip time, within bounds.
     fn grace(&self) -> Duration {
         let max = self.timing.grace();
-        let Some(rtt) = self.rtt.measured else {
-            return max;
-        };
+        let rtt = self.rtt.measured.unwrap_or(max);
         rtt.max(MIN_GRACE).min(max)
     }
 
