@@ -467,41 +467,6 @@ impl Conversation for StatusQuery {
 mod tests {
     use super::*;
 
-    /// The stages of the first attempts at a server that never answers. A companion has a plus.
-    fn stages_of_silence(dialect: Dialect) -> String {
-        let mut query = StatusQuery::new(1, &QueryOptions::default().with_dialect(dialect));
-        let stage = |query: &StatusQuery| query.attempts.last().unwrap().stage;
-        let mut stages = format!("{:?}", stage(&query));
-        for _ in 1..4 {
-            let is_free = matches!(query.timeout(Remaining::Retry), OnTimeout::Next);
-            if let Some(id) = query.companion.take() {
-                let companion = query.attempts.iter().find(|attempt| attempt.id == id);
-                stages.push_str(&format!(" {:?}+", companion.unwrap().stage));
-            }
-            let star = if is_free { "*" } else { "" };
-            stages.push_str(&format!(" {:?}{star}", stage(&query)));
-        }
-        stages
-    }
-
-    #[test]
-    fn a_silent_server_is_sent_each_form_in_turn() {
-        for (dialect, stages) in [
-            (
-                Dialect::Standard,
-                "Challenge OneDatagram+ Challenge* Unchallenged+ Challenge OneDatagram+ Challenge",
-            ),
-            (
-                Dialect::JustCause2,
-                "Challenge Unchallenged+ Challenge* Unchallenged+ Challenge Unchallenged+ Challenge",
-            ),
-            (Dialect::Minecraft, &["Challenge"; 4].join(" ")),
-            (Dialect::GameSpy2, &["OneDatagram"; 4].join(" ")),
-        ] {
-            assert_eq!(stages_of_silence(dialect), stages, "{dialect:?}");
-        }
-    }
-
     /// Only those with data need memory.
     #[test]
     fn every_attempt_is_known_and_few_hold_data() {

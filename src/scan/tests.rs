@@ -4,7 +4,7 @@
     reason = "virtual time in tests; an Instant has to come from somewhere"
 )]
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
@@ -133,41 +133,6 @@ fn run(
     }
 }
 
-/// The duration of a query, as the README and [`Timing::timeout`] state it.
-#[test]
-fn a_server_that_answers_in_parts_holds_its_query_for_16_s_and_a_silent_one_for_4_s() {
-    for (parts, expected) in [(0, 4), (1000, 16)] {
-        let scanner = Scanner::new(targets(1), Timing::default(), options(), Instant::now());
-        let reply = |_| {
-            (0..parts)
-                .map(|part| (Duration::from_millis(50 * part), &b"p"[..]))
-                .collect()
-        };
-        let (results, elapsed, _) = run(scanner, reply);
-        assert!(results[&0].is_err());
-        assert_eq!(elapsed, Duration::from_secs(expected));
-    }
-}
-
-#[test]
-fn the_window_bounds_queries_under_way_and_results_not_taken() {
-    let mut scanner = scanner_with(targets(10), options().with_window(3));
-    let now = Instant::now();
-    assert_eq!(drain(&mut scanner, now), [at(0), at(1), at(2)]);
-    scanner.handle_datagram(now, at(1), b"d1");
-    assert_eq!(drain(&mut scanner, now), [], "the result was not taken yet");
-    let scanned = scanner.poll_answer().unwrap();
-    assert_eq!(
-        (
-            scanned.index,
-            scanned.peer.unwrap(),
-            scanned.result.unwrap().answer
-        ),
-        (1, at(1), b'1')
-    );
-    assert_eq!(drain(&mut scanner, now), [at(3)]);
-}
-
 /// Answers in flight at once: the default receive buffer holds 69 datagrams, or 17 answers of four.
 #[test]
 fn a_request_reserves_room_until_its_answer_or_for_a_while() {
@@ -269,52 +234,6 @@ fn duplicates_and_impossible_targets_are_reported() {
 }
 
 #[test]
-fn an_address_may_be_asked_again_once_its_query_has_ended() {
-    let list = [
-        (at(1), Script::default()),
-        (at(2), Script::default()),
-        (at(1), Script::default()),
-    ];
-    let mut scanner = scanner_with(list, options().with_window(2));
-    let now = Instant::now();
-    assert_eq!(drain(&mut scanner, now), [at(1), at(2)]);
-    scanner.handle_datagram(now, at(1), b"d1");
-    assert_eq!(scanner.poll_answer().unwrap().index, 0);
-    assert_eq!(drain(&mut scanner, now), [at(1)]);
-    scanner.handle_datagram(now, at(1), b"d9");
-    let again = scanner.poll_answer().unwrap();
-    assert_eq!((again.index, again.result.unwrap().answer), (2, b'9'));
-}
-
-#[test]
-fn late_foreign_and_rejected_datagrams_are_counted() {
-    let mut scanner = scanner_with(targets(2), options());
-    let now = Instant::now();
-    drain(&mut scanner, now);
-    scanner.handle_datagram(now, at(0), b"?");
-    scanner.handle_datagram(now, at(77), b"d7");
-    let other_port = SocketAddr::new(at(0).ip(), 1);
-    scanner.handle_datagram(now, other_port, b"d7");
-    scanner.handle_unreachable(now, at(77));
-    let mapped = format!("[::ffff:{}]:27960", at(0).ip()).parse().unwrap();
-    scanner.handle_datagram(now, mapped, b"d0");
-    scanner.handle_datagram(now, at(0), b"d0");
-    assert_eq!(scanner.poll_answer().unwrap().result.unwrap().answer, b'0');
-    scanner.handle_datagram(now, at(0), b"d0");
-    assert!(scanner.poll_answer().is_none());
-    let stats = scanner.stats();
-    assert_eq!(
-        (stats.rejected, stats.late, stats.foreign, stats.datagrams),
-        (1, 2, 2, 6)
-    );
-    // Requests have one byte, replies two and once one; the headers of UDP and IPv4 have 28.
-    assert_eq!(
-        (stats.bytes_sent, stats.bytes_received),
-        (2 * 29, 5 * 30 + 29)
-    );
-}
-
-#[test]
 fn late_datagrams_of_the_last_512_servers_are_told_from_foreign_ones() {
     let mut scanner = scanner_with(targets(600), options().with_per_host(None));
     let now = Instant::now();
@@ -342,32 +261,6 @@ fn an_unreachable_server_ends_its_own_query_only() {
         (1, Err(QueryError::Unreachable))
     );
     assert_eq!((scanner.poll_answer(), scanner.under_way()), (None, 2));
-}
-
-#[test]
-fn queries_to_one_host_stay_below_the_bound() {
-    // 50 servers on one host, then 10 hosts with one each.
-    let crowd = (0..50).map(|port| (SocketAddr::new(at(1).ip(), 1000 + port), Script::default()));
-    let list: Vec<_> = crowd
-        .chain((10..20).map(|number| (at(number), Script::default())))
-        .collect();
-    let mut scanner = scanner_with(list, options().with_per_host(Some(4)));
-    let now = Instant::now();
-    let first = drain(&mut scanner, now);
-    assert_eq!(
-        first.len(),
-        14,
-        "four of the one host, and the others do not wait"
-    );
-    let mut answered = 0;
-    let mut open: VecDeque<SocketAddr> = first.into();
-    while let Some(from) = open.pop_front() {
-        scanner.handle_datagram(now, from, b"d0");
-        answered += usize::from(scanner.poll_answer().unwrap().result.is_ok());
-        open.extend(drain(&mut scanner, now));
-        assert!(open.iter().filter(|peer| peer.ip() == at(1).ip()).count() <= 4);
-    }
-    assert!(answered == 60 && scanner.is_finished());
 }
 
 #[test]
@@ -426,25 +319,6 @@ fn a_scan_waits_for_space_unless_the_rate_delays_it() {
     }
     assert_eq!(scanner.stats().started, 64);
     assert!(!scanner.waits_for_space());
-}
-
-#[test]
-fn the_rate_bounds_first_tries_and_retries() {
-    let timing = timing()
-        .with_retry_after(Duration::from_millis(100))
-        .with_retries(2);
-    let options = options().with_rate(Some(100));
-    let scanner = Scanner::new(targets(40), timing, options, Instant::now());
-    let (results, took, scanner) = run(scanner, |_| Vec::new());
-    assert!(results.values().all(Result::is_err));
-    let stats = scanner.stats();
-    assert_eq!(stats.requests, stats.started + stats.retries);
-    let most = 64.0 + took.as_secs_f64() * 100.0 + 1.0;
-    assert!(
-        (stats.requests as f64) <= most,
-        "{} datagrams in {took:?}",
-        stats.requests
-    );
 }
 
 /// Some servers never answer: scattered over the list, or all at its start. The options are the
@@ -601,36 +475,6 @@ fn memory_follows_the_window_and_not_the_datagrams() {
         scanner.handle_datagram(now, at(99), b"?");
     }
     assert_eq!(scanner.footprint(), [10, 0, 0, 10, 10]);
-}
-
-/// A program that makes only the documented calls, in the documented order, gets a result for each
-/// of many silent targets.
-#[test]
-fn many_silent_targets_in_the_documented_order() {
-    let mut scanner = scanner_with(
-        targets(20_000),
-        options().with_per_host(None).with_window(8192),
-    );
-    let mut now = Instant::now();
-    let (mut out, mut results) = (Vec::new(), 0_u32);
-    loop {
-        while scanner.poll_transmit(now, &mut out).is_some() {
-            out.clear();
-        }
-        while let Some(scanned) = scanner.poll_answer() {
-            assert!(scanned.result.is_err());
-            results += 1;
-        }
-        if scanner.is_finished() {
-            break;
-        }
-        now = scanner
-            .poll_timeout()
-            .expect("an unfinished scan is due at some time")
-            .max(now);
-        scanner.handle_timeout(now);
-    }
-    assert_eq!(results, 20_000);
 }
 
 #[test]

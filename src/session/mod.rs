@@ -35,8 +35,6 @@ mod machine;
     reason = "a file is named for the one thing in it"
 )]
 pub(crate) mod session;
-#[cfg(test)]
-mod tests;
 pub(crate) mod timing;
 
 pub use conversation::{Conversation, OnTimeout, Remaining, Verdict, Wait};

@@ -175,13 +175,4 @@ mod tests {
             ([600_000, 60_000, 60_000, 60_000], [20, 64])
         );
     }
-
-    #[test]
-    fn waits_grow_by_half() {
-        let timing = Timing::default().with_retry_after(Duration::from_millis(1000));
-        let waits: Vec<u128> = (0..3)
-            .map(|retry| timing.reply_wait(retry).as_millis())
-            .collect();
-        assert_eq!(waits, [1000, 1500, 2250]);
-    }
 }

@@ -208,31 +208,6 @@ fn an_empty_reply_to_a_quoted_zero_begins_the_next_attempt_at_once() {
     assert!(played.elapsed < Duration::from_millis(1400));
 }
 
-/// Unreal Tournament 3 answers no request without a challenge.
-#[test]
-fn every_attempt_asks_for_a_challenge_until_one_arrives() {
-    let mut challenges = 0;
-    let (steps, played) = ask(query(), |_, request, _| match request.command {
-        Command::Challenge => {
-            challenges += 1;
-            // The first two replies are lost.
-            if challenges == 3 {
-                vec![challenge(request, "77")]
-            } else {
-                Vec::new()
-            }
-        }
-        Command::Data {
-            challenge: Some(77),
-            ..
-        } => vec![complete(request)],
-        _ => Vec::new(),
-    });
-    assert_eq!(steps, "c1c0cd");
-    assert!(is_complete(&played));
-    assert!(played.elapsed < Duration::from_millis(3200));
-}
-
 #[test]
 fn an_empty_reply_is_no_answer() {
     let (_, played) = ask(query(), |_, request, _| match request.command {
@@ -408,26 +383,6 @@ fn a_raw_token_of_minecrafts_dialect_is_quoted() {
         matches!(played.result, Err(QueryError::NoUsableAnswer { .. })),
         "other servers send a number"
     );
-}
-
-/// GameSpy's own code accepts each challenge once.
-#[test]
-fn a_retry_starts_again_at_the_challenge() {
-    let mut ids = Vec::new();
-    let (steps, played) = ask(query(), |step, request, _| {
-        if ids.last() != Some(&request.id) {
-            ids.push(request.id);
-        }
-        match request.command {
-            Command::Challenge => vec![challenge(request, "77")],
-            // The first data reply is lost.
-            _ if step == 2 => Vec::new(),
-            _ => vec![complete(request)],
-        }
-    });
-    assert_eq!(steps, "cdcd");
-    assert!(is_complete(&played));
-    assert_eq!(ids.len(), 2, "each attempt has an id of its own");
 }
 
 /// Parts of two replies are never mixed, and a late part still completes the first.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::ut2004::{Answer, Request, StatusQuery};
 use queryport::{
-    Completeness, Detail, Dialect, Outcome, ParseErrorKind, Part, Players, QueryError,
-    QueryOptions, ServerStatus, Timing, ToStatus,
+    Completeness, Dialect, Outcome, ParseErrorKind, Part, Players, QueryError, QueryOptions,
+    ServerStatus, Timing, ToStatus,
 };
 
 use crate::common::driven::Driven;
@@ -135,33 +135,6 @@ fn a_datagram_lost_from_single_replies_is_never_missing_from_a_complete_answer()
 }
 
 const MS: Duration = Duration::from_millis(1);
-
-/// Round trips of a query on a perfect link with 20 ms each way: nothing waits for a timeout.
-#[test]
-fn no_query_waits_longer_than_it_must() {
-    let time = |status: &ServerStatus, query: StatusQuery| {
-        let played = play(
-            query,
-            Timing::default(),
-            (Conditions::perfect(MS * 20), 0),
-            serve(status),
-        );
-        let outcome = played.result.unwrap();
-        assert!(outcome.answer.completeness().is_complete());
-        (played.elapsed.as_millis(), outcome.stats.requests)
-    };
-    let separate = || query_with(QueryOptions::default().with_dialect(Dialect::SeparateLists));
-    let [full, longer, empty] =
-        [(16, 10), (34, 60), (0, 10)].map(|(players, rules)| status_with(players, rules, true));
-    assert_eq!(time(&full, query()), (80, 2), "as many as counted");
-    assert_eq!(time(&empty, query()), (240, 4), "nobody");
-    assert_eq!(time(&full, separate()), (120, 3));
-    assert_eq!(
-        time(&longer, query()),
-        (160, 3),
-        "the rules again, with a grace for what is late of them"
-    );
-}
 
 /// Answers only some types of request.
 fn only(
@@ -353,24 +326,4 @@ fn datagrams_that_are_no_reply_are_counted_and_the_last_is_in_the_error() {
         }
         other => panic!("{other:?}"),
     }
-}
-
-#[test]
-fn a_short_query_is_one_datagram_each_way() {
-    let status = status_with(7, 10, true);
-    let link = (Conditions::perfect(MS * 20), 0);
-    let played = play(
-        query_with(QueryOptions::default().with_detail(Detail::Short)),
-        Timing::default(),
-        link,
-        serve(&status),
-    );
-    let outcome = played.result.unwrap();
-    assert_eq!((outcome.stats.requests, played.elapsed), (1, MS * 40));
-    assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
-    let status = outcome.answer.to_status();
-    assert_eq!(
-        (status.player_count, status.players),
-        (Some(7), Players::UNKNOWN)
-    );
 }
