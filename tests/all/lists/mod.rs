@@ -4,4 +4,5 @@ mod cod4x;
 mod gamespy1;
 mod gamespy2;
 mod net;
+mod passes;
 mod ut2004;
