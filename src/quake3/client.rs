@@ -73,7 +73,6 @@ impl StatusQuery {
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
         let detail = match options.dialect {
             Dialect::InfoOnly => Detail::Short,
-            dialect if is_sibling(dialect) => Detail::Full,
             _ => options.detail,
         };
         let echo = match options.dialect {
