@@ -108,6 +108,22 @@ fn only_the_tables_name_engines_and_games() {
     }
 }
 
+/// A key that no row and no code reads has no meaning.
+#[test]
+fn every_known_key_is_read() {
+    let (known, others): (Vec<_>, Vec<_>) = SOURCES
+        .iter()
+        .partition(|source| source.file == "meaning/key.rs");
+    let read: BTreeSet<&String> = others.iter().flat_map(|source| &source.literals).collect();
+    // The names are the first literals of the file, in order.
+    let literals = &known[0].literals;
+    let is_in_order = |pair: &&[String]| pair[0].trim_matches('"') < pair[1].trim_matches('"');
+    let names = &literals[..=literals.windows(2).take_while(is_in_order).count()];
+    assert!(names.len() > 150, "{names:?}");
+    let unread: Vec<_> = names.iter().filter(|name| !read.contains(name)).collect();
+    assert!(unread.is_empty(), "{unread:?}");
+}
+
 /// The words of a text, each with spaces around it.
 fn words(text: &str) -> String {
     let text = text.to_lowercase();

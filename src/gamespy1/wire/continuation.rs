@@ -226,6 +226,12 @@ mod tests {
                     "score_1=6",
                 ],
             ),
+            // Keys that are not known: one of the same row ends a value, one of another is a text.
+            (r"\player_0\A\b\armor_0\5", &[r"player_0=A\b", "armor_0=5"]),
+            (
+                r"\player_0\A\x\armor_1\frags_0\7",
+                &["player_0=A", "x=armor_1", "frags_0=7"],
+            ),
             // Two backslashes in one name.
             (
                 r"\player_0\B\\ob\frags_0\7",
@@ -238,6 +244,38 @@ mod tests {
         ] {
             assert_eq!(read(raw), expected, "{raw}");
         }
+    }
+
+    /// The columns of the games' servers, and the keys of GameSpy's second code (QR2 SDK,
+    /// qr2regkeys.c), which some servers write in this form.
+    #[test]
+    fn each_column_of_a_known_server_ends_a_value() {
+        let columns = [
+            (
+                "Unreal Tournament",
+                "player frags ping team mesh skin face ngsecret",
+            ),
+            ("XServerQuery", "country deaths time"),
+            (
+                "Battlefield 1942",
+                "deaths keyhash kills ping playername score team",
+            ),
+            (
+                "SWAT 4",
+                "score ping kills deaths tkills arrests arrested vip",
+            ),
+            ("No One Lives Forever 2", "player frag ping"),
+            ("GameSpy", "player score skill ping team deaths pid"),
+        ];
+        for (server, columns) in columns {
+            for column in columns.split(' ') {
+                let raw = format!(r"\AdminEMail\a\b\{column}_0\7");
+                let expected = [r"AdminEMail=a\b".to_owned(), format!("{column}_0=7")];
+                assert_eq!(read(&raw), expected, "{server}");
+            }
+        }
+        let unknown = read(r"\AdminEMail\a\b\column_0\7");
+        assert_eq!(unknown[0], "AdminEMail=a", "a text like a key ends nothing");
     }
 
     #[test]

@@ -110,8 +110,6 @@ impl<'a> RowKey<'a> {
                 | b"arrests"
                 | b"arrested"
                 | b"vip"
-                | b"tks"
-                | b"health"
                 | b"skill"
                 | b"pid"
         )
