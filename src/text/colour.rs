@@ -618,6 +618,26 @@ mod tests {
             (Some(Colour::Rgb(0xFF, 0, 0x88)), "c".to_owned()),
         ];
         assert_eq!(spans("a^1b^xF08c", Colours::DarkPlaces), expected);
+        // Three digits are each one that is there twice.
+        for (colours, code, [red, green, blue]) in [
+            (Colours::Tremulous13, "^#18F", [0x11, 0x88, 0xFF]),
+            (Colours::Tremulous13, "^##1283Fe", [0x12, 0x83, 0xFE]),
+            (Colours::Daemon, "^x18F", [0x11, 0x88, 0xFF]),
+            (Colours::Daemon, "^#1283Fe", [0x12, 0x83, 0xFE]),
+            (Colours::Fte, "^x18F", [0x11, 0x88, 0xFF]),
+            (Colours::Fte, "&c18F", [0x11, 0x88, 0xFF]),
+            (Colours::Swat4, "[c=1283Fe]", [0x12, 0x83, 0xFE]),
+            (Colours::SeriousSam, "^c1283Fe", [0x12, 0x83, 0xFE]),
+            (Colours::UnrealEscape, "\u{1b}\u{1}\u{2}\u{3}", [1, 2, 3]),
+            (Colours::SectionSign, "§x§1§2§8§3§F§e", [0x12, 0x83, 0xFE]),
+        ] {
+            let colour = Some(Colour::Rgb(red, green, blue));
+            assert_eq!(
+                spans(&format!("{code}x"), colours),
+                [(colour, "x".into())],
+                "{code}"
+            );
+        }
     }
 
     #[test]

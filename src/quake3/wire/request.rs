@@ -693,7 +693,10 @@ mod tests {
             "as recorded from ioquake3"
         );
         assert_eq!(command(b"getinfo\0xxx"), info(None), "NUL ends the line");
+        assert_eq!(command(b"getinfo \0xxx"), info(None), "after a space too");
+        assert_eq!(command(b"getinfo \"a\0b\""), info(Some(&b"a"[..])));
         assert_eq!(command(b"getinfo\nxxx"), info(None), "LF ends the line");
+        assert_eq!(command(b"getinfo \nxxx"), info(None));
         assert_eq!(command(b"/* a */ getinfo // b"), info(None));
         assert_eq!(command(b"getinfo /* open"), info(None));
         assert_eq!(
@@ -784,6 +787,38 @@ mod tests {
                 Request::parse(datagram).unwrap_err().kind,
                 ParseErrorKind::NotThisProtocol(_)
             ));
+        }
+    }
+
+    #[test]
+    fn a_request_is_written_as_it_was_read() {
+        for body in [
+            "getinfo xxx",
+            "getstatus xxx",
+            "status 23\n",
+            "info 34",
+            "getchallenge 7 Quake3Arena",
+            "ping",
+            "heartbeat DarkPlaces\n",
+            "shutdown",
+            "getservers Nexuiz 3 empty full gametype=2",
+            "getserversExt Nexuiz 3 empty full ipv4 ipv6 gametype=2",
+            "getserversExt Nexuiz 3 ipv4",
+            "getserversExt Nexuiz 3 ipv6",
+        ] {
+            let mut out = Vec::new();
+            parse(body.as_bytes()).unwrap().encode(&mut out).unwrap();
+            assert_eq!(
+                out[4..].escape_ascii().to_string(),
+                body.escape_default().to_string()
+            );
+        }
+        for command in [
+            Command::StatusHeartbeat { status: b"x" },
+            Command::Info { protocol: b"//" },
+            Command::Info { protocol: b"/*" },
+        ] {
+            assert!(Request::new(command).encode(&mut Vec::new()).is_err());
         }
     }
 

@@ -101,3 +101,30 @@ impl<'a> WireText<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Style;
+
+    #[test]
+    fn a_text_is_no_longer_than_the_engines_and_has_no_nul() {
+        let units = |raw: &[u8], charset, colours| {
+            let text = WireText::new(TextRef::new(raw, Style::new(charset, colours)));
+            (text.units.to_vec(), text.is_wide)
+        };
+        let narrow = |raw: &[u8]| units(raw, Charset::Latin1, Colours::None);
+        assert_eq!(narrow(b"a\0\xe9"), (b"a\x01\xe9".to_vec(), false));
+        assert_eq!(narrow(&[b'x'; MAX_TEXT + 1]).0.len(), MAX_TEXT);
+        let wide = |raw: &[u8]| units(raw, Charset::Utf16Le, Colours::UnrealEscape);
+        assert_eq!(wide(b"a\0\0\0\0\x01"), (b"a\0\x01\0\0\x01".to_vec(), true));
+        assert_eq!(wide(&[b'x'; 2 * MAX_TEXT + 2]).0.len(), 2 * MAX_TEXT);
+        let other = |raw: &[u8]| units(raw, Charset::Utf8OrWindows1252, Colours::Caret);
+        assert_eq!(
+            other(b"^1a\xe9"),
+            (b"a\xe9".to_vec(), false),
+            "without codes"
+        );
+        assert_eq!(other("\u{416}".as_bytes()), (b"\x16\x04".to_vec(), true));
+    }
+}

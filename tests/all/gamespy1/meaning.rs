@@ -6,7 +6,9 @@ use bytes::Bytes;
 use queryport::gamespy1::{Answer, Command, Request, StatusQuery, region, respond};
 use queryport::model::Charset;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Limits, Part, Player, QueryOptions, Rules, ServerStatus, Service, Team, ToStatus};
+use queryport::{
+    Limits, Part, Player, QueryOptions, Rules, ServerStatus, Service, Team, Text, ToStatus,
+};
 
 use crate::common::pair::CLIENT;
 use crate::common::requester;
@@ -473,13 +475,27 @@ fn texts_are_read_in_the_character_set_of_the_options() {
     let options = QueryOptions::default().with_charset(Charset::Utf8OrWindows1251);
     let mut query = StatusQuery::new(0, &options);
     query.request(&mut Vec::new());
-    let reply = b"\\hostname\\\xd1\xe5\xf0\\player_0\\\xdf\\final\\\\queryid\\1.1";
+    let reply = b"\\hostname\\\xd1\xe5\xf0\\gametype\\\xdf\\motd\\\xdf\\mutators\\\xdf\\player_0\\\xdf\\skin_0\\\xdf\\team_t0\\\xdf\\kills_t0\\\xdf\\final\\\\queryid\\1.1";
     let Verdict::Done(answer) = query.receive(reply) else {
         panic!("a whole reply")
     };
     let status = answer.to_status();
+    let (player, team) = (&status.players[0], &status.teams[0]);
     assert_eq!(status.name.unwrap(), "Сер");
-    assert_eq!(status.players[0].name, "Я");
+    let texts = [
+        status.game_type.unwrap(),
+        status.mutators.unwrap()[0].clone(),
+        player.name.clone(),
+        team.name.clone().unwrap(),
+    ];
+    assert_eq!(texts, ["Я"; 4].map(Text::from));
+    for (rules, key) in [
+        (&status.rules, "motd"),
+        (&player.extra, "skin"),
+        (&team.extra, "kills_t"),
+    ] {
+        assert_eq!(rules.get(key).unwrap(), "Я", "{key}");
+    }
 }
 
 #[test]

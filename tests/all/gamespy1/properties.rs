@@ -25,11 +25,21 @@ enum Dialect {
     AdminMod,
     /// `\statusresponse\K…\queryid\K\final\`, cut between any two tokens.
     ExtendedAdminMod,
+    /// `\queryid\gs1\final\`, in one datagram.
+    Word,
+    /// `\final\queryid\N.M`, here in one datagram.
+    Descent3,
 }
 
+/// The dialects whose replies can be cut.
 fn dialect() -> impl Strategy<Value = Dialect> {
     use Dialect::*;
     prop::sample::select(vec![Unreal, Qr1, Integer, AdminMod, ExtendedAdminMod])
+}
+
+fn any_dialect() -> impl Strategy<Value = Dialect> {
+    use Dialect::*;
+    prop_oneof![5 => dialect(), 2 => prop::sample::select(vec![Word, Descent3])]
 }
 
 /// Any byte but the separator.
@@ -80,6 +90,9 @@ fn write(pairs: &Pairs, dialect: Dialect, cuts: &[usize]) -> Vec<Bytes> {
         })
         .filter(|end| *end > 0)
         .collect();
+    if matches!(dialect, Dialect::Word | Dialect::Descent3) {
+        ends.clear();
+    }
     ends.push(tokens.len());
     ends.sort_unstable();
     ends.dedup();
@@ -108,6 +121,8 @@ fn write(pairs: &Pairs, dialect: Dialect, cuts: &[usize]) -> Vec<Bytes> {
                 format!("\\statusresponse\\{index}"),
                 "\\queryid\\AMv1\\final\\\\eof\\".to_owned(),
             ),
+            (Dialect::Word, _) => (String::new(), "\\queryid\\gs1\\final\\".to_owned()),
+            (Dialect::Descent3, _) => (String::new(), "\\final\\queryid\\77.1".to_owned()),
             (Dialect::ExtendedAdminMod, last) => {
                 let end = if last { "\\final\\" } else { "" };
                 (
@@ -149,7 +164,7 @@ proptest! {
     #[test]
     fn encoded_values_are_read_back(
         pairs in pairs(),
-        dialect in dialect(),
+        dialect in any_dialect(),
         cuts in prop::collection::vec(any::<usize>(), 0..12),
         seed in any::<u64>(),
     ) {

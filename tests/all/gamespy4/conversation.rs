@@ -422,7 +422,17 @@ fn players_of_just_cause_2_over_the_limit_are_left_out_and_missing() {
         let limits = Limits::default().with_max_players(players);
         Answer::from_datagrams([Bytes::from_static(datagram)], &limits).unwrap()
     };
-    assert!(read(2).completeness().is_complete());
+    let whole = read(2);
+    assert!(whole.completeness().is_complete());
+    let players = whole.to_status().players;
+    let ids = players
+        .iter()
+        .map(|player| (player.ping, player.extra.get("steamid").unwrap()));
+    let ids: Vec<_> = ids
+        .map(|(ping, id)| (ping, id.plain().into_owned()))
+        .collect();
+    let expected = [(42, "STEAM_0:1:2"), (7, "STEAM_0:1:3")];
+    assert_eq!(ids, expected.map(|(ping, id)| (Some(ping), id.to_owned())));
     let answer = read(1);
     let status = answer.to_status();
     assert!(!answer.completeness().is_complete());

@@ -101,6 +101,21 @@ fn the_rules_of_the_stock_game_are_fields() {
     assert_eq!(server.rules.len(), stock.len() + 1, "and the skill level");
 }
 
+/// The record ends with a list of pairs and one of players.
+#[test]
+fn the_pairs_of_an_info_come_after_the_rules() {
+    let record = info(0);
+    let pairs = [string("Key"), string("value")].concat();
+    let record = [&record[..record.len() - 2], &[1], &pairs, &[0]].concat();
+    let server = status([record.into(), rules(&[("ServerMode", "dedicated")])]);
+    let rules = server
+        .rules
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"));
+    let rules: Vec<_> = rules.collect();
+    assert_eq!(rules, ["ServerMode=dedicated", "SkillLevel=1", "Key=value"]);
+}
+
 #[test]
 fn port_0_of_an_info_is_no_port_of_the_game() {
     let info = info(0);
