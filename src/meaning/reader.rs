@@ -22,12 +22,17 @@ pub(crate) struct Reader<'a> {
     values: Vec<(&'static Entry, &'a [u8])>,
 }
 
+/// Keys of a row that a usual reply has, rounded up.
+const USUAL_VALUES: usize = 32;
+
 impl<'a> Reader<'a> {
     /// A reader of these values, in the row's style.
     pub(crate) fn new(row: &'static Row, known: &'a Known<'a>, bytes: &'a Bytes) -> Self {
         let counted =
             |(entry, value): (&'static Entry, _)| Some((entry, entry.form.value(value, known)?));
-        let values = row.values(known).filter_map(counted).collect();
+        let mut values = Vec::with_capacity(USUAL_VALUES);
+        let found = row.values(known).filter_map(counted);
+        found.for_each(|value| values.push(value));
         Self {
             row,
             known,

@@ -47,6 +47,10 @@ pub struct Answer {
     pub(super) has_open_end: bool,
 }
 
+/// The length of a text that no engine takes for full, in bytes. Usual replies are shorter, and
+/// need no look at their engine, which costs more than all else of a scan.
+const NEVER_FULL: usize = 1300;
+
 /// The number of players.
 pub(super) const CLIENTS: Key = Key::new("clients");
 
@@ -262,10 +266,31 @@ impl Answer {
 
     /// The bounds of the player lines, for a reply whose keys have not been read.
     fn line_bounds(&self) -> LineBounds {
+        if self.response().text().len() <= NEVER_FULL {
+            return LineBounds {
+                counted: self.counted_players(),
+                slots: None,
+                limits: TextLimits::NONE,
+            };
+        }
         let known: Known<'_> = self.rules().collect();
         let engine = Engine::of_reply(self.family(), &known);
         let keys = Reader::new(&engine.row, &known, self.raw());
         LineBounds::new(engine, &keys)
+    }
+
+    /// The server's count of players in a status.
+    fn counted_players(&self) -> Option<usize> {
+        // No key of the siblings counts the players.
+        let may_count = self.family() == Family::Quake3 && self.detail() == Detail::Full;
+        if !may_count {
+            return None;
+        }
+        let is_count = |(key, value): &(&[u8], &[u8])| {
+            key.eq_ignore_ascii_case(b"clients") && !value.is_empty()
+        };
+        let (_, count) = self.rules().find(is_count)?;
+        number(count)
     }
 
     /// Whether another datagram can belong to the reply, or a part of it belongs to another one.

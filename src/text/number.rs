@@ -10,7 +10,25 @@ use super::{MAX_WORD, lower_case};
 /// Parses a decimal integer with an optional sign. White space around it is ignored; `None` for any
 /// other byte.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
-    std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
+    // The usual case, which needs no checks for overflow.
+    short_number(text).or_else(|| std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok())
+}
+
+/// A number of digits only, and of so few that it cannot overflow.
+fn short_number(text: &[u8]) -> Option<i64> {
+    const MAX_DIGITS: usize = 18;
+    if text.is_empty() || text.len() > MAX_DIGITS {
+        return None;
+    }
+    let mut number = 0_i64;
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number.wrapping_mul(10).wrapping_add(digit.into());
+    }
+    Some(number)
 }
 
 /// Parses a decimal integer like [`integer`]; `None` if it does not fit the type.

@@ -104,7 +104,7 @@ impl ListReply {
 
     /// Whether the reply has every rule or player of another reply, by name and number.
     pub(super) fn has_names_of(&self, other: &Self) -> bool {
-        has_names(&self.sorted_entries(), &other.sorted_entries())
+        self.is_copy_of(other) || has_names(&self.sorted_entries(), &other.sorted_entries())
     }
 
     /// The entries, in a form for comparing two replies. They are sorted, because datagrams can

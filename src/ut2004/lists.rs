@@ -309,7 +309,8 @@ impl Lists {
     pub(super) fn look_whole(&self) -> bool {
         let lists = [&self.rules, &self.players];
         let mut awaited = lists.into_iter().filter(|list| list.is_awaited);
-        awaited.all(List::looks_whole)
+        // Names are compared only when the last datagram has arrived.
+        awaited.clone().all(List::has_as_many) && awaited.all(List::has_names)
     }
 
     /// Whether the rules are proved, so that an absent rule is not set.
@@ -418,10 +419,13 @@ impl List {
         self.is_over || self.best.datagram_count() > 0 || self.reply.datagram_count() > 0
     }
 
-    /// Whether the reply has as many datagrams as the best one, and all its entries.
-    fn looks_whole(&self) -> bool {
-        let has_as_many = self.reply.datagram_count() == self.best.datagram_count();
-        self.equal_replies > 0 && has_as_many && self.reply.has_names_of(&self.best)
+    /// Whether the reply has as many datagrams as the best one.
+    const fn has_as_many(&self) -> bool {
+        self.equal_replies > 0 && self.reply.datagram_count() == self.best.datagram_count()
+    }
+
+    fn has_names(&self) -> bool {
+        self.reply.has_names_of(&self.best)
     }
 
     const fn is_proved(&self, proof: Proof) -> bool {

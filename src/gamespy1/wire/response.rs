@@ -82,7 +82,10 @@ impl<'a> Response<'a> {
             let offset = response.body_range().end;
             return Err(ParseError::limit("fragments", max_fragments, offset));
         }
-        Counts::default().add(body, std::iter::empty(), limits)?;
+        // Count only if the text is long enough to exceed a limit.
+        if body.len() / 2 >= limits.max_rules().min(limits.max_players()) {
+            Counts::default().add(body, std::iter::empty(), limits)?;
+        }
         Ok(response)
     }
 
@@ -453,11 +456,15 @@ fn ends<'a, T>(
     text: &'a [u8],
     production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
 ) -> impl Iterator<Item = (&'a [u8], T)> {
+    const WORDS: [&[u8]; 3] = [br"\queryid", br"\final", br"\eof"];
     let last_separators = memchr::memrchr_iter(b'\\', text).take(MAX_SEPARATORS);
     let searched_from = last_separators.last().unwrap_or(text.len());
     let (before, searched) = text.split_at_checked(searched_from).unwrap_or_default();
     memchr::memchr_iter(b'\\', searched).filter_map(move |start| {
         let (rest, body) = take_up_to(text, before.len().saturating_add(start)).ok()?;
+        if !WORDS.iter().any(|word| rest.starts_with(word)) {
+            return None;
+        }
         let (_, end) = all_consuming(&production).parse(rest).ok()?;
         Some((body, end))
     })

@@ -67,6 +67,11 @@ impl<'a> RowKey<'a> {
     /// The row's number if the key is the name of a player.
     #[inline]
     pub(crate) fn name_index(key: &[u8]) -> Option<u32> {
+        // Most keys begin with another word.
+        let may_be_name = matches!(key, [b'p' | b'P', b'l' | b'L', ..]);
+        if !may_be_name {
+            return None;
+        }
         let row_key = RowKey::parse(key)?;
         row_key.is_name().then_some(row_key.index)
     }

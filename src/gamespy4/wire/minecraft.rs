@@ -411,6 +411,8 @@ fn last_key(texts: &[&[u8]], end: usize) -> Option<(usize, usize)> {
 
 /// The index of a known key in [`KEYS`].
 fn known_key(text: &[u8]) -> Option<usize> {
+    // Keys begin with a small letter; most values do not, and are not compared.
+    text.first().filter(|first| first.is_ascii_lowercase())?;
     KEYS.iter().position(|known| known.as_bytes() == text)
 }
 

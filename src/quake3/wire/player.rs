@@ -68,7 +68,10 @@ impl<'a> PlayerLine<'a> {
     /// Whether [`Self::parse_in`] reads the line.
     #[inline]
     pub(crate) fn is_one(family: Family, line: &'a [u8]) -> bool {
-        Self::parse_in(family, line).is_some()
+        match family {
+            Family::Quake3 => quoted_parts(line).is_ok(),
+            _ => Self::parse_in(family, line).is_some(),
+        }
     }
 
     /// The numbers before the name are score, ping and team. A single number is a ping: Medal of

@@ -60,7 +60,10 @@ impl<'a> PlayerList<'a> {
     /// The records in order.
     pub fn iter(self) -> impl Iterator<Item = PlayerRecord<'a>> + Clone {
         let form = self.0.form;
-        self.0.iter(move |input| player(form, input))
+        self.0.iter(move |input| match form {
+            PlayerForm::Standard => standard_player(input),
+            PlayerForm::WithPairs => player_with_pairs(input),
+        })
     }
 }
 
@@ -280,6 +283,14 @@ pub(super) fn rule(input: &[u8]) -> Parsed<'_, (FString<'_>, FString<'_>)> {
     Ok((rest, (key, value)))
 }
 
+/// `rule`, read only to find its end.
+#[inline]
+pub(super) fn skip_rule(input: &[u8]) -> Parsed<'_, ()> {
+    let (value_at, _) = string(input)?;
+    let (rest, _) = string(value_at)?;
+    Ok((rest, ()))
+}
+
 /// `counted = index *entry`: the index is the number of entries, at most `max`
 pub(super) fn counted<'a, T>(
     max: usize,
@@ -294,15 +305,6 @@ pub(super) fn counted<'a, T>(
         } else {
             cut_short(rest)
         }
-    }
-}
-
-/// `player = standard-player / player-with-pairs`, by the version of the datagram
-#[inline]
-pub(super) fn player(form: PlayerForm, input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
-    match form {
-        PlayerForm::Standard => standard_player(input),
-        PlayerForm::WithPairs => player_with_pairs(input),
     }
 }
 
@@ -329,7 +331,7 @@ pub(super) fn standard_player(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
 
 /// `player-with-pairs = int int string int int int counted-rules`: Unreal II XMP's, see
 /// [`PlayerRecord::xmp`]
-fn player_with_pairs(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
+pub(super) fn player_with_pairs(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
     let (rest, (player_num, player_id, name)) = (int, int, string).parse(input)?;
     let (rest, (ping, score, stats_id)) = (int, int, int).parse(rest)?;
     let (rest, pairs) = counted(MAX_PAIRS, rule).parse(rest)?;

@@ -13,7 +13,9 @@ use nom::number::complete::{le_u32, u8 as byte};
 
 use self::info::PORT;
 pub use self::info::{Info, Waves};
-use self::lists::{Entries, HEADER, PLAYERS, RULES, TYPE_AT, player, rule};
+use self::lists::{
+    Entries, HEADER, PLAYERS, RULES, TYPE_AT, player_with_pairs, skip_rule, standard_player,
+};
 pub use self::lists::{PlayerList, PlayerRecord, RuleList, XmpFields};
 pub use self::strings::FString;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -215,7 +217,7 @@ impl<'a> Response<'a> {
                     entry: "a rule",
                     limit: limits.max_rules(),
                 };
-                let list = kind.read(rest, rule)?;
+                let list = kind.read(rest, skip_rule)?;
                 (Body::Rules(RuleList(list.entries)), list.problem)
             }
             PLAYERS => {
@@ -225,7 +227,12 @@ impl<'a> Response<'a> {
                     entry: "a player",
                     limit: limits.max_players(),
                 };
-                let list = kind.read(rest, |input| player(form, input))?;
+                // Two calls, so that each is compiled by itself: counting standard players makes no
+                // records.
+                let list = match form {
+                    PlayerForm::Standard => kind.read(rest, standard_player)?,
+                    PlayerForm::WithPairs => kind.read(rest, player_with_pairs)?,
+                };
                 let players = Entries {
                     form,
                     ..list.entries
