@@ -93,8 +93,6 @@ enum Stage {
 /// The verdict on a datagram, or why it is rejected.
 type Received = Result<Verdict<Answer>, ParseError>;
 
-/// The number of different ids, and so of attempts whose replies count.
-const MAX_ATTEMPTS: usize = 0x80;
 /// The maximum number of attempts that hold data, which takes memory.
 const MAX_WITH_DATA: usize = 6;
 
@@ -125,15 +123,14 @@ impl StatusQuery {
     /// Begins an attempt, and returns its id.
     fn begin(&mut self, stage: Stage) -> RequestId {
         let id = self.id(self.begun);
+        // Ids come again after 128 attempts.
+        self.attempts.retain(|attempt| attempt.id != id);
         self.attempts.push(Attempt {
             id,
             stage,
             fragments: Fragments::new(&self.options.limits),
         });
         self.begun = self.begun.wrapping_add(1);
-        if self.attempts.len() > MAX_ATTEMPTS {
-            self.attempts.remove(0);
-        }
         id
     }
 
@@ -144,7 +141,7 @@ impl StatusQuery {
         self.attempts.retain(|attempt| Some(attempt.id) != oldest);
     }
 
-    /// The id of an attempt. Each attempt has a different one, and every byte is at most 0x7F, see
+    /// The id of an attempt. The first 128 have different ones, and every byte is at most 0x7F, see
     /// [`RequestId`].
     fn id(&self, attempt: u8) -> RequestId {
         let [a, b, c, d, ..] = self.nonce.to_le_bytes();
@@ -466,13 +463,14 @@ impl Conversation for StatusQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     /// Only those with data need memory.
     #[test]
     fn every_attempt_is_known_and_few_hold_data() {
         let options = QueryOptions::default().with_dialect(Dialect::GameSpy2);
         let mut query = StatusQuery::new(1, &options);
-        for _ in 1..MAX_ATTEMPTS {
+        for _ in 1..0x80 {
             query.timeout(Remaining::Retry);
         }
         for attempt in 0..0x80 {
@@ -482,6 +480,21 @@ mod tests {
         }
         let holding = query.attempts.iter().filter(|attempt| attempt.has_data());
         assert_eq!(holding.count(), MAX_WITH_DATA);
+    }
+
+    #[test]
+    fn an_id_that_comes_again_has_one_attempt() {
+        let mut query = StatusQuery::new(1, &QueryOptions::default());
+        for _ in 0..3 {
+            query.timeout(Remaining::Retry);
+        }
+        let datagram = [&b"\t"[..], &query.id(0).0, b"1234\0"].concat();
+        assert!(matches!(query.receive(&datagram), Verdict::Next));
+        for _ in 0..0x100 {
+            query.timeout(Remaining::Retry);
+        }
+        let ids: BTreeSet<_> = query.attempts.iter().map(|attempt| attempt.id.0).collect();
+        assert_eq!(ids.len(), query.attempts.len());
     }
 
     #[test]

@@ -197,8 +197,10 @@ impl Reassembly {
     /// UT99 omits the mark if it lists fewer players than it counts, so another request would not
     /// help.
     pub(crate) fn repeats_without_end_mark(&self) -> bool {
-        let lacks_only_mark =
-            |reply: &&Reply| reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0;
+        // A reply whose datagrams were all refused has no parts.
+        let lacks_only_mark = |reply: &&Reply| {
+            reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0 && !reply.parts.is_empty()
+        };
         let without_mark = self.replies.iter().filter(lacks_only_mark);
         has_repeats(without_mark.map(|reply| reply.parts.len()))
     }

@@ -286,9 +286,8 @@ fn max_reply(service: &Service) -> usize {
 fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Content {
     let room = max_reply(service).min(MAX_DATAGRAM);
     let mut contents = contents(status, service.format);
-    // The shortest content fits.
     let fitting = contents.find(|content| content.required_length() < room);
-    fitting.unwrap_or_default()
+    fitting.unwrap_or_else(|| content(status, service.format, SHORTEST_VALUE))
 }
 
 /// The content of a reply, with ever shorter values of the required keys.

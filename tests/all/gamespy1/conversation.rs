@@ -196,6 +196,23 @@ fn hostile_numbers_allocate_nothing_and_are_no_players() {
     );
 }
 
+/// The two equal replies need not be the first two: one lost a datagram.
+#[test]
+fn a_server_without_end_mark_is_asked_once_more_after_a_loss() {
+    let mut rig = Rig::new();
+    for number in 20..23 {
+        rig.receive(
+            format!(r"\hostname\Srv\numplayers\2\player_0\a\queryid\{number}.1").as_bytes(),
+        );
+        if number > 20 {
+            rig.receive(format!(r"\player_1\b\queryid\{number}.2").as_bytes());
+        }
+        rig.pass(1800);
+    }
+    assert_eq!(names(&rig.to_the_end().unwrap().answer), ["a", "b"]);
+    assert_eq!(rig.sent, 3);
+}
+
 /// Where nothing is numbered, the end mark may have overtaken another datagram: the session waits
 /// one round trip.
 #[test]
