@@ -509,6 +509,42 @@ mod tests {
     use super::*;
     use crate::options::Dialect;
 
+    /// What a list server must be told depends on its form.
+    #[test]
+    fn a_request_has_the_name_the_key_and_the_numbers_of_its_game() {
+        let mut count = 0;
+        for game in Game::all() {
+            for master in game.masters {
+                let requests = game.list_requests(master.form, &Limits::default());
+                let shown = format!("{requests:?}");
+                // A request of Quake 3 is shown as bytes.
+                let has = |text: &String| {
+                    let bytes = format!("{:?}", [b" ", text.as_bytes()].concat());
+                    shown.contains(text) || shown.contains(bytes.trim_matches(['[', ']']))
+                };
+                let numbers = game.numbers.iter().map(|(number, _)| number.to_string());
+                let texts: Vec<String> = match master.form {
+                    MasterForm::Quake2 | MasterForm::QuakeWorld => continue,
+                    MasterForm::Short => numbers.collect(),
+                    MasterForm::Named | MasterForm::Long => {
+                        numbers.chain(game.gamename.map(str::to_owned)).collect()
+                    }
+                    MasterForm::Ut2004 | MasterForm::Cod4x => numbers.take(1).collect(),
+                    MasterForm::GameSpy1
+                    | MasterForm::GameSpy1WithoutLogin
+                    | MasterForm::GameSpy2 => {
+                        game.gamename.map(str::to_owned).into_iter().collect()
+                    }
+                };
+                for text in texts {
+                    assert!(has(&text), "{} {text}: {shown}", game.id);
+                    count += 1;
+                }
+            }
+        }
+        assert!(count > 300, "{count}");
+    }
+
     /// Of iortcw MP (a4e6f501): its info says protocol 60, its status 61.
     #[test]
     fn iortcw_is_return_to_castle_wolfenstein() {

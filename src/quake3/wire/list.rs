@@ -738,6 +738,7 @@ mod tests {
         for plain in [
             &b"getserversResponse\x001\x003\x00\\\xc0\x00\x02\x01m8\\"[..],
             b"getserversExtResponse\x001\x00\\\xc0\x00\x02\x01m8\\",
+            b"getserversExtResponse\x001\x003\\\xc0\x00\x02\x01m8\\",
             b"getserversExtResponse\x001\x0070000\x00\\\xc0\x00\x02\x01m8\\",
         ] {
             assert_eq!(part(plain).numbering, None);

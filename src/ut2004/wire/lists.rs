@@ -419,6 +419,10 @@ mod tests {
         for real in [
             PlayerRecord { ping: 28, ..pseudo },
             PlayerRecord {
+                stats_id: 1,
+                ..pseudo
+            },
+            PlayerRecord {
                 player_num: 1,
                 ..pseudo
             },

@@ -67,16 +67,16 @@ fn limits_hold_and_are_named_in_the_error() {
     let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01player_\0\0".to_vec();
     datagram.extend_from_slice(&b"x\0".repeat(2000));
     assert_eq!(kind(&datagram, Limits::default()), limit("players", 1024));
-    assert_eq!(
-        kind(&datagram, Limits::default().with_max_players(2000)),
-        Ok(())
-    );
+    for (max_players, expected) in [(2000, Ok(())), (1999, limit("players", 1999))] {
+        let limits = Limits::default().with_max_players(max_players);
+        assert_eq!(kind(&datagram, limits), expected);
+    }
     let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0".to_vec();
     datagram.extend_from_slice(&b"k\0v\0".repeat(11));
-    assert_eq!(
-        kind(&datagram, Limits::default().with_max_rules(10)),
-        limit("rules", 10)
-    );
+    for (max_rules, expected) in [(11, Ok(())), (10, limit("rules", 10))] {
+        let limits = Limits::default().with_max_rules(max_rules);
+        assert_eq!(kind(&datagram, limits), expected);
+    }
     let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01".to_vec();
     datagram.extend_from_slice(&b"c_\0\0\0".repeat(65));
     assert_eq!(kind(&datagram, Limits::default()), limit("columns", 64));
