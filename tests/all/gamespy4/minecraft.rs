@@ -75,10 +75,10 @@ fn plugins_are_listed_with_any_part_missing() {
     assert_eq!(list(""), (String::new(), vec![]));
     assert_eq!(list("Paper on 1.21"), ("Paper on 1.21".into(), vec![]));
     assert_eq!(
-        list("Paper: A 1 ; B;; C  2 beta "),
+        list("Paper: A 1; B;; D E ; C  2 beta "),
         (
             "Paper".into(),
-            vec!["A|1".into(), "B|".into(), "C|2 beta".into()]
+            ["A|1", "B|", "D|E", "C|2 beta"].map(String::from).to_vec()
         )
     );
     assert_eq!(list("Paper: A 1,2").1, ["A|1,2"]);
