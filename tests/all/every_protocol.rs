@@ -156,6 +156,27 @@ fn replies_from_elsewhere_change_nothing() {
     }
 }
 
+/// Some servers answer after three seconds. By then the client has asked again, in other forms too.
+#[test]
+fn a_reply_to_the_first_request_counts_after_seconds() {
+    for protocol in Protocol::ALL {
+        let timing = Timing::default().with_timeout(Duration::from_secs(8));
+        for way in [500, 1_000, 1_500] {
+            let query = StatusQuery::new(protocol, 7, &QueryOptions::default());
+            let mut server = responder(protocol, "Srv", Instant::now());
+            let link = (Conditions::perfect(way * MS), 0);
+            let played = play(query, timing, link, |now, from, request| {
+                served::replies(&mut server, now, from, request)
+            });
+            let outcome = played
+                .result
+                .unwrap_or_else(|error| panic!("{protocol}, {way} ms: {error}"));
+            assert_eq!(outcome.stats.rejected, 0, "{protocol}, {way} ms");
+            assert_eq!(outcome.answer.to_status().name.unwrap(), "Srv");
+        }
+    }
+}
+
 /// Both derive from one secret, and are the same kind of number.
 #[test]
 fn a_token_of_gamespy_v4_is_no_challenge_of_quake_3() {
