@@ -509,9 +509,9 @@ mod tests {
     use super::*;
     use crate::options::Dialect;
 
-    /// What a list server must be told depends on its form.
+    /// The form of the list server decides which of them it needs.
     #[test]
-    fn a_request_has_the_name_the_key_and_the_numbers_of_its_game() {
+    fn a_request_has_the_name_and_the_numbers_of_its_game() {
         let mut count = 0;
         for game in Game::all() {
             for master in game.masters {

@@ -714,7 +714,7 @@ mod tests {
 
     use super::*;
 
-    /// What a place says of games: a line of `facts.tsv`.
+    /// The facts that a place has of games: a line of `facts.tsv`.
     struct Line<'a> {
         /// Ids, or the name of a protocol for all of its games.
         games: &'a str,
@@ -741,7 +741,7 @@ mod tests {
         }
     }
 
-    /// What the cells of a row say, in the form of `facts.tsv`.
+    /// The cells of a row, in the form of `facts.tsv`.
     fn facts_of(game: &Game) -> Vec<String> {
         let mut facts = vec![
             format!("name {}", game.name),
@@ -810,7 +810,7 @@ mod tests {
         rules.filter_map(|(_, rule)| rule.at(game_port)).collect()
     }
 
-    /// What is wrong with a row's ports, by a fact such as `ports gamespy1 12203:12300`. Where a list
+    /// The faults of a row's ports, by a fact such as `ports gamespy1 12203:12300`. Where a list
     /// names no game port, there is `-`.
     fn wrong_ports(game: &Game, fact: &str) -> Vec<String> {
         let (mut protocol, mut wrong, mut game_ports) = (None, Vec::new(), Vec::new());
@@ -832,7 +832,7 @@ mod tests {
         wrong
     }
 
-    /// What the places say of a game, and its row does not, or the reverse.
+    /// The facts that the places have of a game and its row lacks, or the reverse.
     fn faults(game: &Game, lines: &[Line<'_>]) -> Vec<String> {
         let lines: Vec<&Line<'_>> = lines.iter().filter(|line| line.is_about(game)).collect();
         let known = lines.iter().flat_map(|line| line.facts.iter().copied());

@@ -48,7 +48,7 @@ pub struct Answer {
 }
 
 /// The length of a text that no engine takes for full, in bytes. Usual replies are shorter, and
-/// need no look at their engine, which costs more than all else of a scan.
+/// need no look at their engine.
 const NEVER_FULL: usize = 1300;
 
 /// The number of players.
