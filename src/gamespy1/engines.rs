@@ -5,7 +5,7 @@ use crate::meaning::{all, begins, entries, has, is, key};
 use crate::model::{Charset, Colours, Style};
 
 /// An engine, or several whose servers use the same keys in the same way.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Engine {
     /// The keys. The signatures are names of games, which outweigh any other key.
     pub(crate) row: Row,
@@ -330,7 +330,7 @@ static NETPANZER: Engine = Engine {
             key("protocol", Field::ProtocolVersion),
             MINUTES.with(Form::Unless(
                 Key::new("gamestyle"),
-                &["Objective", "Frag Limit", "Obj.+Frags"],
+                &["Objective", "Frag Limit"],
             )),
             key("fraglimit", Field::ScoreLimit).with(Form::Unless(
                 Key::new("gamestyle"),
@@ -467,9 +467,305 @@ impl ConstantReply {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::gamespy1::wire::Fields;
-    use crate::meaning::untested;
+    use crate::gamespy1::{Answer, StatusQuery};
+    use crate::meaning::{facts, reduced, restyled, undecided, untested, with_cells_of};
+    use crate::session::{Conversation, Verdict};
+    use crate::{Limits, QueryOptions};
+
+    /// Replies of each family, with the keys that its row names as the source of the row writes
+    /// them, and their fields.
+    const REPLIES: &[(&[u8], &str)] = &[
+        (
+            br"\gamename\ut\hostname\Srv\gamever\451\minnetver\432\hostport\7777\mapname\CTF-Coret\gametype\CTFGame\numplayers\0\maxplayers\16\listenserver\False\password\True\timelimit\20\remainingtime\600\goalteamscore\3\mutators\LowGrav\queryid\1.1\final\",
+            "name Srv, map CTF-Coret, game ut, type CTFGame, mutators [LowGrav], version 451, protocol 432, port 7777, password true, dedicated true, players 0, max 16, limit 1200 s, left 600 s, score 3",
+        ),
+        (
+            br"\gamename\ut2004\mingamever\3186\timelimit\15\remainingtime\60\goalscore\4\queryid\1.1\final\",
+            "game ut2004, protocol 3186, limit 900 s, left 60 s, score 4",
+        ),
+        (
+            br"\gamename\bfield1942\gameId\xpack1\mapname\husky\gametype\conquest\password\0\dedicated\1\sv_punkbuster\1\maxplayers\32\reservedslots\2\roundTime\1200\roundTimeRemain\600\tickets1\100\tickets2\90\final\\queryid\1.1",
+            "map husky, game bfield1942, type conquest, mod xpack1, password false, dedicated true, anti-cheat true, max 32, private 2, limit 1200 s, left 600 s, teams 1 100:2 90",
+        ),
+        (
+            br"\gamename\bfield1942\gameId\bf1942\mapname\husky\time_limit\20\final\\queryid\1.1",
+            "map husky, game bfield1942, limit 1200 s",
+        ),
+        (
+            br"\gamename\mohaa\minplayers\3\numplayers\1\dedicated\1\mapname\dm/mohdm1\gametype\Free-For-All\timelimit\15\fraglimit\40\final\\queryid\1.1",
+            "map dm/mohdm1, game mohaa, type Free-For-All, dedicated true, players 3, bots 2, limit 900 s, score 40, list unknown",
+        ),
+        (
+            br"\gamename\tribesv\mapname\Emerald\gametype\CTF\teamone\Imperial\teamonescore\2\teamtwo\Phoenix\teamtwoscore\1\timelimit\20\final\\queryid\1.1",
+            "map Emerald, game tribesv, type CTF, teams 0 Imperial 2:1 Phoenix 1",
+        ),
+        (
+            br"\gamename\swat4\gamevariant\SWAT 4\mapname\Food Wall\gametype\Barricaded Suspects\timeleft\77\swatscore\10\suspectsscore\4\queryid\1.1\final\",
+            "map Food Wall, game swat4, type Barricaded Suspects, left 77 s, teams 0 10:1 4",
+        ),
+        (
+            br"\gamename\serioussamse\mapname\Hatshepsut\gametype\Cooperative\activemod\Warped\timelimit\10\fraglimit\20\final\\queryid\1.1",
+            "map Hatshepsut, game serioussamse, type Cooperative, mod Warped, limit 600 s, score 20",
+        ),
+        (
+            br"\gamename\nolf2\mapname\dm_base\gametype\DeathMatch\timelimit\20\fraglimit\25\final\\queryid\1.1",
+            "map dm_base, game nolf2, type DeathMatch, limit 1200 s, score 25",
+        ),
+        (
+            br"\gamename\descent3\mapname\Polaris\gametype\Anarchy\fraglimit\0\timelimit\20\queryid\1.1\final\",
+            "map Polaris, game descent3, type Anarchy",
+        ),
+        (
+            br"gamename\netpanzer\gameversion\0.8.7\protocol\3\mapname\Bullet Hole\gamestyle\Frag Limit\fraglimit\50\timelimit\30\final\",
+            "map Bullet Hole, game netpanzer, type Frag Limit, version 0.8.7, protocol 3, score 50",
+        ),
+        (
+            br"\gamename\ccrenegade\mapname\C&C_Field\gametype\C&C\DED\1\password\0\final\\queryid\1.1",
+            "map C&C_Field, game ccrenegade, type C&C, password false, dedicated true",
+        ),
+        (
+            br"\gamename\vietcong\mapname\Highway\gametype\atg\dedic\1\password\0\final\\queryid\1.1",
+            "map Highway, game vietcong, type atg, password false, dedicated true",
+        ),
+        // No known family: a limit has no unit, and `gamestyle` is a setting.
+        (
+            br"\gamename\opflash\version\1.96\mapname\eden\mod\Res\gamestyle\Hardcore\timelimit\20\fraglimit\5\final\\queryid\1.1",
+            "map eden, game opflash, mod Res, version 1.96, score 5",
+        ),
+        (
+            br"\gamename\own\mapid\hill\mods\@ace\gameclass\Tag\active_mods\Fog\needpass\1\numplayers\3\numbots\2\scorelimit\6\final\\queryid\1.1",
+            "map hill, game own, type Tag, mod @ace, mutators [Fog], password true, players 3, bots 2, score 6, list unknown",
+        ),
+        (
+            br"\gamename\own\mapfilename\a.map\modname\Night\mutator\Rain\gamepassword\1\final\\queryid\1.1",
+            "map a.map, game own, mod Night, mutators [Rain], password true",
+        ),
+        // Limits that are not in force are none: netPanzer's InfoSocket.cpp writes both for every
+        // type of game, its GameControlRulesDaemon.cpp checks them by the type.
+        (
+            br"gamename\netpanzer\gamestyle\Objective\timelimit\30\fraglimit\300\final\",
+            "game netpanzer, type Objective",
+        ),
+        (
+            br"gamename\netpanzer\gamestyle\Time Limit\timelimit\30\fraglimit\300\final\",
+            "game netpanzer, type Time Limit, limit 1800 s",
+        ),
+        (
+            br"gamename\netpanzer\gamestyle\Frag Limit\timelimit\30\fraglimit\300\final\",
+            "game netpanzer, type Frag Limit, score 300",
+        ),
+        (
+            br"gamename\netpanzer\gamestyle\Obj.+Frags\timelimit\30\fraglimit\300\final\",
+            "game netpanzer, type Obj.+Frags, score 300",
+        ),
+        (
+            br"gamename\netpanzer\gamestyle\Frags+Time\timelimit\30\fraglimit\300\final\",
+            "game netpanzer, type Frags+Time, limit 1800 s, score 300",
+        ),
+        (
+            br"\gamename\bcommander\timelimit\-1\fraglimit\-2\final\\queryid\2.1",
+            "game bcommander, limit 0 s, score 0",
+        ),
+        (
+            br"\gamename\bcommander\timelimit\15\fraglimit\10\final\\queryid\2.1",
+            "game bcommander, limit 900 s, score 10",
+        ),
+        // The password as it is, if there is one.
+        (br"\gamename\nolf\Password\secret\final\\queryid\2.1", "game nolf, password true"),
+        (br"\gamename\nolf\Password\0\final\\queryid\2.1", "game nolf, password false"),
+        (br"\gamename\nolf\Password\\final\\queryid\2.1", "game nolf"),
+        (br"\gamename\other\Password\secret\final\\queryid\2.1", "game other"),
+        // Without a limit of time, no time is left. Rows beyond the count are of former players.
+        (
+            br"\gamename\bfield1942\gameId\bf1942\roundTime\0\roundTimeRemain\100\final\",
+            "game bfield1942, limit 0 s",
+        ),
+        (
+            br"\gamename\bfield1942\roundTime\300\time_limit\20\numplayers\1\teamname_0\Axis\playername_0\Ann\playername_1\Bob\final\\queryid\1.1",
+            "game bfield1942, players 1, limit 300 s, teams 1 Axis, list [Ann], former [Bob]",
+        ),
+        (
+            br"\gamename\own\numplayers\1\teamname_0\Axis\player_0\Ann\player_1\Bob\final\\queryid\1.1",
+            "game own, players 1, teams 0 Axis, list [Ann; Bob]",
+        ),
+        // Several keys of one field: the first in the row counts.
+        (
+            br"\gamename\own\mapid\c\mapname\b\mapfilename\a\mods\g\mod\f\modname\e\activemod\d\gameclass\i\gametype\h\mutator\l\active_mods\k\mutators\j\version\n\gamever\m\mingamever\2\minnetver\1\gamepassword\0\needpass\0\password\1\listenserver\1\ded\0\dedicated\1\fraglimit\4\scorelimit\3\goalscore\2\goalteamscore\1\swatscore\3\tickets1\2\teamonescore\1\suspectsscore\6\tickets2\5\teamtwoscore\4\final\\queryid\1.1",
+            "map a, game own, type h, mod d, mutators [j], version m, protocol 1, password true, dedicated true, score 1, teams 0 1:1 4",
+        ),
+        (
+            br"\gamename\own\mapid\c\mapname\b\mods\g\mod\f\modname\e\mutator\l\active_mods\k\gamepassword\0\needpass\1\listenserver\1\ded\1\fraglimit\4\scorelimit\3\goalscore\2\swatscore\3\tickets1\2\suspectsscore\6\tickets2\5\final\\queryid\1.1",
+            "map b, game own, mod e, mutators [k], password true, dedicated true, score 2, teams 0 2:1 5",
+        ),
+        (
+            br"\gamename\own\mods\g\mod\f\fraglimit\4\scorelimit\3\final\\queryid\1.1",
+            "game own, mod f, score 3",
+        ),
+        // A score of zero is left out.
+        (
+            br"\gamename\swat4\player_0\Ann\score_0\5\player_1\Bob\final\\queryid\1.1",
+            "game swat4, list [Ann 5; Bob 0]",
+        ),
+        (
+            br"\gamename\own\player_0\Ann\score_0\5\player_1\Bob\final\\queryid\1.1",
+            "game own, list [Ann 5; Bob]",
+        ),
+        // The team of a player is a number, or the name of a side.
+        (
+            br"\gamename\tribesv\teamone\Red\teamtwo\Blue\player_0\Ann\team_0\Blue\final\\queryid\1.1",
+            "game tribesv, teams 0 Red:1 Blue, list [Ann in 1]",
+        ),
+        (
+            br"\gamename\ut\teamone\Red\teamtwo\Blue\player_0\Ann\team_0\Blue\final\\queryid\1.1",
+            "game ut, teams 0 Red:1 Blue, list [Ann]",
+        ),
+        // The team of those without one.
+        (
+            br"\gamename\own\player_0\Ann\team_0\0\final\\queryid\1.1",
+            "game own, list [Ann in 0]",
+        ),
+        (
+            br"\gamename\own\player_0\Ann\team_0\255\final\\queryid\1.1",
+            "game own, list [Ann in 255]",
+        ),
+        (
+            br"\gamename\ut\player_0\Ann\team_0\0\final\\queryid\1.1",
+            "game ut, list [Ann in 0]",
+        ),
+        (
+            br"\gamename\ut\player_0\Ann\team_0\255\final\\queryid\1.1",
+            "game ut, list [Ann]",
+        ),
+        (
+            br"\gamename\ut2\player_0\Ann\team_0\0\final\\queryid\1.1",
+            "game ut2, list [Ann]",
+        ),
+        (
+            br"\gamename\ut2\player_0\Ann\team_0\255\final\\queryid\1.1",
+            "game ut2, list [Ann in 255]",
+        ),
+        // Players who are counted and not listed.
+        (
+            br"\gamename\own\hostname\Srv\numplayers\2\maxplayers\8\final\\queryid\1.1",
+            "name Srv, game own, players 2, max 8, list unknown",
+        ),
+        (
+            br"\gamename\ut\hostname\Srv\numplayers\2\maxplayers\8\queryid\1.1\final\",
+            "name Srv, game ut, players 2, max 8, list []",
+        ),
+        (
+            br"\gamename\ut\numplayers\3\maxplayers\8\player_0\Ann\final\\queryid\1.1",
+            "game ut, players 3, max 8, list [Ann]",
+        ),
+        (
+            br"\gamename\ut2\numplayers\3\maxplayers\8\player_0\Ann\final\\queryid\1.1",
+            "game ut2, players 3, bots 2, max 8, list [Ann]",
+        ),
+        // A name with the colour codes of all these engines.
+        (
+            b"\\gamename\\own\\hostname\\a^1b[c=ff0000]c[b]d^cff0000e\x1bRGBf\\final\\\\queryid\\1.1",
+            "name a^1b[c=ff0000]c[b]d^cff0000eRGBf, game own",
+        ),
+        (
+            b"\\gamename\\mohaa\\hostname\\a^1b[c=ff0000]c[b]d^cff0000e\x1bRGBf\\final\\\\queryid\\1.1",
+            "name ab[c=ff0000]c[b]dff0000eRGBf, game mohaa",
+        ),
+        (
+            b"\\gamename\\swat4\\hostname\\a^1b[c=ff0000]c[b]d^cff0000e\x1bRGBf\\final\\\\queryid\\1.1",
+            "name a^1bcd^cff0000eRGBf, game swat4",
+        ),
+        (
+            b"\\gamename\\tribesv\\hostname\\a^1b[c=ff0000]c[b]d^cff0000e\x1bRGBf\\final\\\\queryid\\1.1",
+            "name a^1bcd^cff0000eRGBf, game tribesv",
+        ),
+        (
+            b"\\gamename\\serioussamse\\hostname\\a^1b[c=ff0000]c[b]d^cff0000e\x1bRGBf\\final\\\\queryid\\1.1",
+            "name a^1b[c=ff0000]c[b]deRGBf, game serioussamse",
+        ),
+        (
+            b"\\gamename\\ut\\hostname\\a^1b[c=ff0000]c[b]d^cff0000e\x1bRGBf\\final\\\\queryid\\1.1",
+            "name a^1b[c=ff0000]c[b]d^cff0000ef, game ut",
+        ),
+    ];
+
+    /// The answer to a request for everything, if this is a whole one.
+    fn answer(reply: &[u8]) -> Answer {
+        let mut query = StatusQuery::new(0, &QueryOptions::default());
+        query.request(&mut Vec::new());
+        match query.receive(reply) {
+            Verdict::Done(answer) => answer,
+            _ => Answer::from_datagrams([reply], &Limits::default()).unwrap(),
+        }
+    }
+
+    /// A reply's fields and rows, read by its engine or by another one.
+    fn read(reply: &[u8], engine: Option<&'static Engine>) -> String {
+        let status = answer(reply).status_by(|known, has_named_sides| {
+            engine.unwrap_or_else(|| Engine::of(known, has_named_sides))
+        });
+        let rows = (&status.players, &status.former_players, &status.teams);
+        format!("{}\n{rows:?}", facts(&status))
+    }
+
+    /// What the row of an engine has, and the engine without it or as another one has it.
+    fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
+        let others = || ENGINES.iter().copied().chain([&UNKNOWN]);
+        let mut rows = reduced(&engine.row);
+        rows.extend(restyled(&engine.row, others().map(|other| &other.row)));
+        let rows = rows.into_iter();
+        let rows = rows.map(|(part, row)| {
+            (
+                part,
+                Engine {
+                    row,
+                    ..engine.clone()
+                },
+            )
+        });
+        let cells = others().flat_map(|other| {
+            with_cells_of!(
+                engine,
+                other,
+                absent_score,
+                player_team,
+                no_team,
+                has_stale_rows,
+                may_be_unlisted,
+                counts_unlisted_bots,
+                first_team
+            )
+        });
+        rows.chain(cells).collect()
+    }
+
+    #[test]
+    fn every_part_of_a_row_decides() {
+        for (reply, expected) in REPLIES {
+            let read = read(reply, None);
+            let (fields, _) = read.split_once('\n').unwrap();
+            assert_eq!(fields, *expected, "{}", reply.escape_ascii());
+        }
+        let engine_of = |reply: &&[u8]| {
+            let mut found = &UNKNOWN;
+            answer(reply).status_by(|known, has_named_sides| {
+                found = Engine::of(known, has_named_sides);
+                found
+            });
+            found
+        };
+        let undecided = undecided(
+            ENGINES.iter().copied().chain([&UNKNOWN]),
+            REPLIES.iter().map(|(reply, _)| *reply),
+            engine_of,
+            parts,
+            |reply, engine| read(reply, engine),
+        );
+        assert_eq!(undecided, BTreeSet::new(), "{undecided:#?}");
+    }
 
     fn engine(raw: &[u8], has_named_sides: bool) -> &'static str {
         let known: Known<'_> = Fields::new(raw).pairs().collect();

@@ -22,8 +22,18 @@ const USUAL_RULES: usize = 32;
 impl ToStatus for Answer {
     /// Converts to the common model. Its rules and longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
+        self.status_by(Engine::of)
+    }
+}
+
+impl Answer {
+    /// The status, read by the row of this engine.
+    pub(super) fn status_by(
+        &self,
+        engine_of: impl FnOnce(&Known<'_>, bool) -> &'static Engine,
+    ) -> ServerStatus {
         let parts = Parts::of(self);
-        let engine = Engine::of(&parts.known, parts.has_named_sides);
+        let engine = engine_of(&parts.known, parts.has_named_sides);
         let keys = Reader::new(&engine.row, &parts.known, self.raw());
         let mut status = ServerStatus {
             mutators: parts.mutators(&keys),

@@ -1,10 +1,14 @@
 //! What the keys of a server mean: what differs between engines is data, in rows of one form, and
 //! one reader fills a status from them.
 
+#[cfg(test)]
+mod coverage;
 mod key;
 mod reader;
 mod row;
 
+#[cfg(test)]
+pub(crate) use coverage::{facts, restyled, undecided, with_cells_of};
 pub(crate) use key::{Key, KeySet, Known};
 pub(crate) use reader::Reader;
 pub(crate) use row::{Entry, Field, Form, Mark, Row, Signature};

@@ -362,8 +362,9 @@ pub(crate) fn untested(
     untested
 }
 
-/// What a row has, and the row without it: each of its keys, the form of each key's values, and
-/// each name of the game. The same list of several rows has one name.
+/// What a row has, and the row without it: each of its keys, its place before another key of the
+/// same field, the form of each key's values, and each name of the game. The same list of
+/// several rows has one name.
 #[cfg(test)]
 pub(crate) fn reduced(row: &Row) -> Vec<(String, Row)> {
     let own = row.own.reduced().into_iter();
@@ -381,15 +382,23 @@ pub(crate) fn reduced(row: &Row) -> Vec<(String, Row)> {
 #[cfg(test)]
 impl Entries {
     fn reduced(self) -> Vec<(String, Self)> {
-        let names: Vec<&str> = self.list.iter().map(|entry| entry.key.name()).collect();
         let mut reduced = Vec::new();
-        for entry in self.list {
-            let part = format!("{} of {names:?}", entry.key.name());
+        let keys = self.list.iter().map(|entry| entry.key.name());
+        let list = format!("{:?}", keys.collect::<Vec<_>>());
+        let mut after = self.list;
+        while let [entry, rest @ ..] = after {
+            after = rest;
+            let part = format!("{} of {list}", entry.key.name());
             let others = self.list.iter().filter(|other| other.key != entry.key);
             let others: Vec<Entry> = others.copied().collect();
             if !matches!(entry.form, Form::Usual) {
                 let usual = [&[entry.with(Form::Usual)], &others[..]].concat();
                 reduced.push((format!("the form of {part}"), entries(usual.leak())));
+            }
+            let is_of_field = |other: &Entry| other.field == entry.field;
+            if entry.field != Field::AntiCheat && rest.iter().any(is_of_field) {
+                let last = [&others[..], &[*entry]].concat();
+                reduced.push((format!("the place of {part}"), entries(last.leak())));
             }
             reduced.push((part, entries(others.leak())));
         }

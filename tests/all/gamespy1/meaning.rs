@@ -12,7 +12,6 @@ use queryport::{
 
 use crate::common::pair::CLIENT;
 use crate::common::requester;
-use crate::facts::facts;
 
 fn read(datagrams: &[&'static [u8]]) -> ServerStatus {
     let datagrams = datagrams
@@ -77,81 +76,6 @@ fn bots_of_openmohaa_are_counted_in_every_reply() {
     assert_eq!(status.time_limit, Some(Duration::from_secs(900)));
     assert_eq!(status.score_limit, Some(40));
     assert_eq!(region(&status), Some("south-eastern US"));
-}
-
-/// A reply of each family, with the keys that its row names as the source of the row writes them.
-#[test]
-fn each_family_is_read_by_its_row() {
-    let replies: [(&'static [u8], &str); 16] = [
-        (
-            br"\gamename\ut\hostname\Srv\gamever\451\minnetver\432\hostport\7777\mapname\CTF-Coret\gametype\CTFGame\numplayers\0\maxplayers\16\listenserver\False\password\True\timelimit\20\remainingtime\600\goalteamscore\3\mutators\LowGrav\queryid\1.1\final\",
-            "name Srv, map CTF-Coret, game ut, type CTFGame, mutators [LowGrav], version 451, protocol 432, port 7777, password true, dedicated true, players 0, max 16, limit 1200 s, left 600 s, score 3",
-        ),
-        (
-            br"\gamename\ut2004\mingamever\3186\timelimit\15\remainingtime\60\goalscore\4\queryid\1.1\final\",
-            "game ut2004, protocol 3186, limit 900 s, left 60 s, score 4",
-        ),
-        (
-            br"\gamename\bfield1942\gameId\xpack1\mapname\husky\gametype\conquest\password\0\dedicated\1\sv_punkbuster\1\maxplayers\32\reservedslots\2\roundTime\1200\roundTimeRemain\600\tickets1\100\tickets2\90\final\\queryid\1.1",
-            "map husky, game bfield1942, type conquest, mod xpack1, password false, dedicated true, anti-cheat true, max 32, private 2, limit 1200 s, left 600 s, teams 100:90",
-        ),
-        (
-            br"\gamename\bfield1942\gameId\bf1942\mapname\husky\time_limit\20\final\\queryid\1.1",
-            "map husky, game bfield1942, limit 1200 s",
-        ),
-        (
-            br"\gamename\mohaa\minplayers\3\numplayers\1\dedicated\1\mapname\dm/mohdm1\gametype\Free-For-All\timelimit\15\fraglimit\40\final\\queryid\1.1",
-            "map dm/mohdm1, game mohaa, type Free-For-All, dedicated true, players 3, bots 2, limit 900 s, score 40",
-        ),
-        (
-            br"\gamename\tribesv\mapname\Emerald\gametype\CTF\teamone\Imperial\teamonescore\2\teamtwo\Phoenix\teamtwoscore\1\timelimit\20\final\\queryid\1.1",
-            "map Emerald, game tribesv, type CTF, teams Imperial 2:Phoenix 1",
-        ),
-        (
-            br"\gamename\swat4\gamevariant\SWAT 4\mapname\Food Wall\gametype\Barricaded Suspects\timeleft\77\swatscore\10\suspectsscore\4\queryid\1.1\final\",
-            "map Food Wall, game swat4, type Barricaded Suspects, left 77 s, teams 10:4",
-        ),
-        (
-            br"\gamename\serioussamse\mapname\Hatshepsut\gametype\Cooperative\activemod\Warped\timelimit\10\fraglimit\20\final\\queryid\1.1",
-            "map Hatshepsut, game serioussamse, type Cooperative, mod Warped, limit 600 s, score 20",
-        ),
-        (
-            br"\gamename\nolf2\mapname\dm_base\gametype\DeathMatch\timelimit\20\fraglimit\25\final\\queryid\1.1",
-            "map dm_base, game nolf2, type DeathMatch, limit 1200 s, score 25",
-        ),
-        (
-            br"\gamename\descent3\mapname\Polaris\gametype\Anarchy\fraglimit\0\timelimit\20\queryid\1.1\final\",
-            "map Polaris, game descent3, type Anarchy",
-        ),
-        (
-            br"gamename\netpanzer\gameversion\0.8.7\protocol\3\mapname\Bullet Hole\gamestyle\Frag Limit\fraglimit\50\timelimit\30\final\",
-            "map Bullet Hole, game netpanzer, type Frag Limit, version 0.8.7, protocol 3, score 50",
-        ),
-        (
-            br"\gamename\ccrenegade\mapname\C&C_Field\gametype\C&C\DED\1\password\0\final\\queryid\1.1",
-            "map C&C_Field, game ccrenegade, type C&C, password false, dedicated true",
-        ),
-        (
-            br"\gamename\vietcong\mapname\Highway\gametype\atg\dedic\1\password\0\final\\queryid\1.1",
-            "map Highway, game vietcong, type atg, password false, dedicated true",
-        ),
-        // No known family: a limit has no unit, and `gamestyle` is a setting.
-        (
-            br"\gamename\opflash\version\1.96\mapname\eden\mod\Res\gamestyle\Hardcore\timelimit\20\fraglimit\5\final\\queryid\1.1",
-            "map eden, game opflash, mod Res, version 1.96, score 5",
-        ),
-        (
-            br"\gamename\own\mapid\hill\mods\@ace\gameclass\Tag\active_mods\Fog\needpass\1\numplayers\3\numbots\2\scorelimit\6\final\\queryid\1.1",
-            "map hill, game own, type Tag, mod @ace, mutators [Fog], password true, players 3, bots 2, score 6",
-        ),
-        (
-            br"\gamename\own\mapfilename\a.map\modname\Night\mutator\Rain\gamepassword\1\final\\queryid\1.1",
-            "map a.map, game own, mod Night, mutators [Rain], password true",
-        ),
-    ];
-    for (reply, expected) in replies {
-        assert_eq!(facts(&read(&[reply])), expected, "{}", reply.escape_ascii());
-    }
 }
 
 fn served(status: &ServerStatus, commands: &[Command<'_>]) -> Answer {

@@ -1,7 +1,6 @@
 //! GameSpy v1.
 
 mod conversation;
-mod engines;
 mod meaning;
 mod properties;
 mod reassembly;
