@@ -16,6 +16,16 @@ use crate::text::number;
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
+        self.status_by(Engine::of)
+    }
+}
+
+impl Answer {
+    /// The status, read by the row of this engine.
+    pub(super) fn status_by(
+        &self,
+        engine_of: impl FnOnce(Form, &Known<'_>) -> &'static Engine,
+    ) -> ServerStatus {
         let basic = self.minecraft_basic();
         let port = basic.and_then(|basic| basic.port);
         let port_text = port.map(|port| port.to_string());
@@ -27,7 +37,7 @@ impl ToStatus for Answer {
         for (key, value) in &pairs {
             known.insert(key, value);
         }
-        let engine = Engine::of(self.form(), &known);
+        let engine = engine_of(self.form(), &known);
         let reader = Reader::new(&engine.row, &known, self.raw());
         let mut rules = RulesBuilder::new(self.raw(), reader.style.charset, pairs.len());
         for (key, value) in &pairs {

@@ -4,13 +4,6 @@ use std::time::Duration;
 
 use queryport::{ServerStatus, Team, Text};
 
-/// The fields that keys of a reply fill, as far as a status has them.
-pub(crate) fn facts(status: &ServerStatus) -> String {
-    let known = fields(status).into_iter();
-    let known = known.filter_map(|(name, fact)| Some(format!("{name} {}", fact?)));
-    known.collect::<Vec<_>>().join(", ")
-}
-
 /// The fields that keys of a reply fill, each with its name.
 pub(crate) fn fields(status: &ServerStatus) -> [(&'static str, Option<String>); 20] {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.plain().into_owned());

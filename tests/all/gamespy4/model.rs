@@ -7,7 +7,6 @@ use queryport::gamespy4::Selection;
 use queryport::{ServerStatus, Service, Text, ToStatus};
 
 use crate::common::captures::cases;
-use crate::facts::facts;
 use crate::gamespy4::decode;
 use crate::gamespy4::serving::ask_with;
 
@@ -34,131 +33,6 @@ fn minutes(minutes: u64) -> Option<Duration> {
 
 fn shown(text: &Option<Text>) -> Option<String> {
     text.as_ref().map(ToString::to_string)
-}
-
-/// The reply in sections with the pairs of a text such as `\key\value`.
-fn sections(text: &str) -> Vec<u8> {
-    let pairs = text.trim_start_matches('\\').replace('\\', "\0");
-    let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0";
-    [head, pairs.as_bytes(), b"\0\0\x01\0\x02\0"].concat()
-}
-
-/// The same in the layout of GameSpy v2, with tables without rows.
-fn legacy(text: &str) -> Vec<u8> {
-    let pairs = text.trim_start_matches('\\').replace('\\', "\0");
-    let tables = b"\0\0\0\0player_\0\0\0\0team_t\0\0";
-    [b"\0\x01\x02\x03\x04", pairs.as_bytes(), tables].concat()
-}
-
-/// Replies with the keys of each row, in several where one key takes the place of another. Invented
-/// values.
-#[test]
-fn each_engine_is_read_by_its_row() {
-    let replies = [
-        // No known engine. A limit of time has no unit.
-        (
-            sections(
-                r"\hostname\Srv\gamename\own\gamever\1.2\mapname\meadow\gametype\Tag\hostport\7001\numplayers\3\maxplayers\32\password\1\dedicated\1\sv_punkbuster\1\modname\Night\timelimit\0\scorelimit\40",
-            ),
-            "name Srv, map meadow, game own, type Tag, mod Night, version 1.2, port 7001, password true, dedicated true, anti-cheat true, players 3, max 32, limit 0 s, score 40",
-        ),
-        (
-            sections(
-                r"\version\1.3\map\hill\mod\Day\minnetversion\71\bisdedicated\1\anticheat\1\timelimit\15\fraglimit\50",
-            ),
-            "map hill, mod Day, version 1.3, protocol 71, dedicated true, anti-cheat true, score 50",
-        ),
-        (sections(r"\engineversion\3815"), "version 3815"),
-        // Unreal Tournament 3.
-        (
-            sections(
-                r"\hostname\Srv\hostport\7777\numplayers\1\maxplayers\16\bisdedicated\1\engineversion\3815\minnetversion\3467\s7\1\p1073741825\DM-Deck\p1073741826\UTDeathmatch\p268435703\2\p268435704\25\p268435705\20\p268435969\1",
-            ),
-            "name Srv, map DM-Deck, type UTDeathmatch, version 3815, protocol 3467, port 7777, password true, dedicated true, anti-cheat true, players 3, bots 2, max 16, limit 1200 s, score 25",
-        ),
-        (
-            sections(r"\owningplayername\Ann\s14\0\p1073741828\"),
-            "name Ann, mutators [], dedicated false",
-        ),
-        // A list of classes, even an empty one, shows the bits of the newer version.
-        (
-            sections(r"\p268435717\66\p1073741829\"),
-            "mutators [BigHead LowGrav]",
-        ),
-        // Battlefield 2 and 2142.
-        (
-            sections(
-                r"\gamename\battlefield2\gamevariant\xpack\timelimit\1800\dedicated\0\bf2_dedicated\1\bf2_anticheat\1\bf2_scorelimit\250\bf2_team1\MEC\bf2_team2\US\numplayers\5\bf2_bots\1\bf2_coopbotcount\3\maxplayers\16\bf2_reservedslots\2",
-            ),
-            "game battlefield2, mod xpack, dedicated true, anti-cheat true, players 5, bots 3, max 16, private 2, limit 1800 s, score 250, teams MEC:US",
-        ),
-        (
-            sections(
-                r"\gamename\stella\gamevariant\northern\timelimit\1200\dedicated\0\bf2142_dedicated\1\bf2142_anticheat\1\bf2142_scorelimit\300\bf2142_team1\Pac\bf2142_team2\EU\numplayers\6\bf2142_bots\1\bf2142_coopbotcount\4\maxplayers\32\bf2142_reservedslots\1",
-            ),
-            "game stella, mod northern, dedicated true, anti-cheat true, players 6, bots 4, max 32, private 1, limit 1200 s, score 300, teams Pac:EU",
-        ),
-        // The game itself, with the other key of a server that is dedicated.
-        (sections(r"\gamevariant\bf2\dedicated\1\bf2_ranked\1"), ""),
-        (
-            sections(r"\gamevariant\bf2142\dedicated\1\bf2142_ranked\1"),
-            "",
-        ),
-        // Crysis.
-        (
-            sections(r"\dx10\0\timelimit\75\timeleft\1719\anticheat\1\modname\mwll\fraglimit\60"),
-            "mod mwll, anti-cheat true, limit 4500 s, left 1719 s, score 60",
-        ),
-        // Arma.
-        (
-            sections(r"\sv_battleye\1\timelimit\0\mod\CA;@ACE\fraglimit\70"),
-            "mod CA;@ACE, anti-cheat true, limit 0 s, score 70",
-        ),
-        (sections(r"\equalmodrequired\0\timelimit\15\mod\CA"), ""),
-        // S.T.A.L.K.E.R., and the keys of GameSpy's own code.
-        (
-            sections(
-                r"\damageblocktime\4\hostname\Zone\gamename\stalkersc\gamever\1.6\mapname\mp_pool\gametype\deathmatch\hostport\5445\numplayers\4\maxplayers\31\password\1\dedicated\0\sv_punkbuster\1\fraglimit\10\timelimit\15",
-            ),
-            "name Zone, map mp_pool, game stalkersc, type deathmatch, version 1.6, port 5445, password true, dedicated false, anti-cheat true, players 4, max 31, limit 900 s, score 10",
-        ),
-        // Minecraft.
-        (
-            sections(
-                r"\hostname\Hub\gametype\SMP\game_id\MINECRAFT\version\1.21\plugins\Paper on 1.21: Essentials 2.0\map\world\numplayers\0\maxplayers\20\hostport\25565",
-            ),
-            "name Hub, map world, game MINECRAFT, type SMP, mod Paper on 1.21, version 1.21, port 25565, players 0, max 20",
-        ),
-        (
-            sections(r"\game_id\MINECRAFTPE\server_engine\PowerNukkitX 2.0"),
-            "game MINECRAFTPE, mod PowerNukkitX 2.0",
-        ),
-        // GameSpy v2.
-        (
-            legacy(
-                r"\hostname\Srv\gamename\halor\gamever\1.10\hostport\2302\maxplayers\16\password\1\mapname\bloodgulch\dedicated\1\numplayers\0\gametype\Oddball\modname\Night\timelimit\0\fraglimit\5\punkbuster\1",
-            ),
-            "name Srv, map bloodgulch, game halor, type Oddball, mod Night, version 1.10, port 2302, password true, dedicated true, anti-cheat true, players 0, max 16, limit 0 s, score 5",
-        ),
-        (
-            legacy(r"\gsgamename\own\map\hill\isdedicated\1\mod\Day\timelimit\15\sv_punkbuster\1"),
-            "map hill, game own, mod Day, dedicated true, anti-cheat true",
-        ),
-        (legacy(r"\game_id\own"), "game own"),
-        // F.E.A.R.
-        (
-            legacy(r"\gamename\fear\timelimit\15"),
-            "game fear, limit 900 s",
-        ),
-    ];
-    for (reply, expected) in replies {
-        let shown = reply.escape_ascii().to_string();
-        assert_eq!(
-            facts(&decode([reply]).unwrap().to_status()),
-            expected,
-            "{shown}"
-        );
-    }
 }
 
 /// Limit in minutes, what is left in seconds; kills are the score.
