@@ -42,7 +42,7 @@ pub(super) const VERSION: Field = Field::Own(0);
 pub(super) const MUTATOR: Field = Field::Own(1);
 
 /// The facts about one engine.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Engine {
     /// The rules that have a field in the model.
     pub(super) row: Row,
@@ -51,8 +51,8 @@ pub(super) struct Engine {
     /// Whether a reply whose info record has waves is this engine's.
     is_marked_by_waves: bool,
     players: PlayerForm,
-    /// The meaning of the info record's flags; `None` if it has none.
-    pub(super) flags: Option<Flags>,
+    /// The meaning of the info record's flags, which records before UT2004's lack.
+    pub(super) flags: Flags,
     /// Whether the rules name every mutator, and a password if there is one: then an absent rule
     /// means that there is none.
     pub(super) names_all: bool,
@@ -77,7 +77,7 @@ impl PlayerForm {
 }
 
 /// Bits of the info record's flags.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Flags {
     pub(super) password: i32,
     pub(super) listen: i32,
@@ -92,7 +92,7 @@ impl Engine {
             let is_marked = has_waves && engine.is_marked_by_waves;
             has_version || is_marked || engine.row.fits(known)
         };
-        ENGINES.iter().find(fits).unwrap_or(&UNKNOWN)
+        ENGINES.iter().find(fits).unwrap_or(&OTHERS)
     }
 }
 
@@ -141,7 +141,7 @@ const UNKNOWN: Engine = Engine {
     versions: NO_VERSION,
     is_marked_by_waves: false,
     players: PlayerForm::Standard,
-    flags: Some(COMMON_FLAGS),
+    flags: COMMON_FLAGS,
     names_all: false,
 };
 
@@ -159,7 +159,7 @@ const KILLING_FLOOR_TURBO: Engine = Engine {
         ]),
         ..UNKNOWN.row
     },
-    flags: Some(STEAM_FLAGS),
+    flags: STEAM_FLAGS,
     ..UNKNOWN
 };
 
@@ -171,7 +171,7 @@ const KILLING_FLOOR: Engine = Engine {
         ..UNKNOWN.row
     },
     is_marked_by_waves: true,
-    flags: Some(STEAM_FLAGS),
+    flags: STEAM_FLAGS,
     names_all: true,
     ..UNKNOWN
 };
@@ -186,7 +186,7 @@ const RED_ORCHESTRA: Engine = Engine {
         own: entries(&[key("isvacsecured", Field::AntiCheat)]),
         ..UNKNOWN.row
     },
-    flags: Some(STEAM_FLAGS),
+    flags: STEAM_FLAGS,
     names_all: true,
     ..UNKNOWN
 };
@@ -201,7 +201,6 @@ const UNREAL_II_XMP: Engine = Engine {
     },
     versions: 0x7E..=0x7E,
     players: PlayerForm::WithPairs,
-    flags: None,
     names_all: true,
     ..UNKNOWN
 };
@@ -214,7 +213,6 @@ const UT2003: Engine = Engine {
         ..UNKNOWN.row
     },
     versions: 0x78..=0x79,
-    flags: None,
     names_all: true,
     ..UNKNOWN
 };
@@ -235,6 +233,9 @@ const UT2004: Engine = Engine {
     ..UNKNOWN
 };
 
+/// The row of every other server.
+static OTHERS: Engine = UNKNOWN;
+
 /// The most specific first.
 static ENGINES: &[Engine] = &[
     KILLING_FLOOR_TURBO,
@@ -247,7 +248,244 @@ static ENGINES: &[Engine] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::Limits;
+    use crate::meaning::{facts, reduced, undecided, with_cells_of};
+    use crate::ut2004::Answer;
+
+    /// Replies of servers as they describe themselves, by the source of each row: the version, the
+    /// waves of the info record, its flags, the rules; the engine, and the fields.
+    const REPLIES: &[(u8, bool, u8, &str, &str)] = &[
+        // UT2004 and its demo: flags count where their meaning is known.
+        (
+            0x80,
+            false,
+            0,
+            r"\ServerMode\dedicated\ServerVersion\3369\GoalScore\25\TimeLimit\20\Mutator\MutA",
+            "UT2004: mutators [MutA], version 3369, password false, dedicated true, players 0, max 0, limit 1200 s, score 25",
+        ),
+        (
+            0x7F,
+            false,
+            0,
+            r"\ServerMode\non-dedicated\GamePassword\True",
+            "UT2004: mutators [], password true, dedicated false, players 0, max 0",
+        ),
+        (
+            0x80,
+            false,
+            0,
+            r"\ServerMode\dedicated\Game Password\true\GamePassword\false\Anti TCC version\2009R6",
+            "UT2004: mutators [], password true, dedicated true, anti-cheat true, players 0, max 0",
+        ),
+        (
+            0x80,
+            false,
+            16 | 8 | 4,
+            "",
+            "UT2004: password false, dedicated false, players 0, max 0",
+        ),
+        (
+            0x80,
+            false,
+            1,
+            "",
+            "UT2004: password true, dedicated true, players 0, max 0",
+        ),
+        // UT2003 and its demo: no flags.
+        (
+            0x78,
+            false,
+            0,
+            r"\ServerMode\dedicated\GamePassword\True\Mutator\MutA",
+            "UT2003: mutators [MutA], password true, dedicated true, players 0, max 0",
+        ),
+        (
+            0x79,
+            false,
+            0,
+            r"\ServerMode\dedicated",
+            "UT2003: mutators [], password false, dedicated true, players 0, max 0",
+        ),
+        // Unreal II XMP.
+        (
+            0x7E,
+            false,
+            0,
+            r"\ServerMode\dedicated\GamePassword\false\password\true",
+            "Unreal II XMP: mutators [], password true, dedicated true, players 0, max 0",
+        ),
+        (
+            0x7E,
+            false,
+            0,
+            r"\ServerMode\dedicated",
+            "Unreal II XMP: mutators [], password false, dedicated true, players 0, max 0",
+        ),
+        // Red Orchestra and Darkest Hour.
+        (
+            0x80,
+            false,
+            0,
+            r"\ServerMode\dedicated\IsVacSecured\true",
+            "Red Orchestra: mutators [], password false, dedicated true, anti-cheat true, players 0, max 0",
+        ),
+        (
+            0x80,
+            false,
+            16 | 1,
+            r"\ServerMode\dedicated\IsVacSecured\",
+            "Red Orchestra: mutators [], password true, dedicated true, anti-cheat true, players 0, max 0",
+        ),
+        (
+            0x80,
+            false,
+            32,
+            r"\ServerMode\dedicated\IsVacSecured\",
+            "Red Orchestra: mutators [], password false, dedicated true, anti-cheat false, players 0, max 0",
+        ),
+        // Killing Floor.
+        (
+            0x80,
+            true,
+            0,
+            r"\ServerMode\dedicated",
+            "Killing Floor: mutators [], password false, dedicated true, players 0, max 0",
+        ),
+        (
+            0x80,
+            true,
+            0,
+            r"\ServerMode\dedicated\IsVacSecured\true",
+            "Killing Floor: mutators [], password false, dedicated true, anti-cheat true, players 0, max 0",
+        ),
+        (
+            0x80,
+            true,
+            16,
+            r"\ServerMode\dedicated",
+            "Killing Floor: mutators [], password false, dedicated true, anti-cheat true, players 0, max 0",
+        ),
+        // KFTurbo: its rules need not name all mutators.
+        (
+            0x80,
+            true,
+            32,
+            r"\ServerMode\dedicated\Server Mode\non-dedicated\Server Version\1065",
+            "KFTurbo: version 1065, password false, dedicated false, anti-cheat false, players 0, max 0",
+        ),
+        (
+            0x80,
+            true,
+            32,
+            r"\Server Mode\dedicated\GamePassword\False\Passworded\True\VAC Secured\Disabled",
+            "KFTurbo: password true, dedicated true, anti-cheat false, players 0, max 0",
+        ),
+        (
+            0x80,
+            false,
+            0,
+            r"\VAC Secured\Enabled",
+            "KFTurbo: anti-cheat true, players 0, max 0",
+        ),
+        // No known engine.
+        (
+            0x81,
+            false,
+            32,
+            r"\ServerMode\dedicated",
+            "unknown: password false, dedicated true, players 0, max 0",
+        ),
+        (
+            0x81,
+            false,
+            16 | 8,
+            "",
+            "unknown: password false, dedicated false, players 0, max 0",
+        ),
+        (
+            0x81,
+            false,
+            1,
+            "",
+            "unknown: password true, dedicated true, players 0, max 0",
+        ),
+    ];
+
+    fn string(text: &str) -> Vec<u8> {
+        match text.len() {
+            0 => vec![0],
+            length => [&[length as u8 + 1], text.as_bytes(), &[0]].concat(),
+        }
+    }
+
+    /// The info record and the rules of a reply.
+    fn answer((version, has_waves, flags, rules, _): &(u8, bool, u8, &str, &str)) -> Answer {
+        let head = [&[*version, 0, 0, 0, 0][..], &[0; 13], &[0; 3], &[0; 8]].concat();
+        let waves: &[u8] = if *has_waves {
+            &[2, 0, 0, 0, 10, 0, 0, 0]
+        } else {
+            &[]
+        };
+        let standard = [0, 0, 0, 0, *flags, 0, 0, 0, 2, b'1', 0, 0, 0];
+        let end: &[u8] = if *version < 0x7F { &[0; 6] } else { &standard };
+        let info = [&head, waves, end].concat();
+        let rules = rules.split('\\').skip(1).flat_map(string);
+        let rules = [*version, 0, 0, 0, 1].into_iter().chain(rules).collect();
+        Answer::from_datagrams([info, rules], &Limits::default()).unwrap()
+    }
+
+    fn engine_of(answer: &Answer) -> &'static Engine {
+        let mut found = &OTHERS;
+        answer.status_by(|version, has_waves, known| {
+            found = Engine::of(version, has_waves, known);
+            found
+        });
+        found
+    }
+
+    /// What the row of an engine has, and the engine without it or as another one has it.
+    fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
+        let rows = reduced(&engine.row).into_iter();
+        let rows = rows.map(|(part, row)| {
+            (
+                part,
+                Engine {
+                    row,
+                    ..engine.clone()
+                },
+            )
+        });
+        let cells = ENGINES.iter().chain([&OTHERS]);
+        let cells = cells.flat_map(|other| with_cells_of!(engine, other, flags, names_all));
+        rows.chain(cells).collect()
+    }
+
+    #[test]
+    fn every_part_of_a_row_decides() {
+        for reply in REPLIES {
+            let answer = answer(reply);
+            let name = engine_of(&answer).row.name;
+            let fields = facts(&answer.status_by(Engine::of));
+            let read = format!("{name}: {fields}");
+            assert_eq!(read, reply.4, "{reply:?}");
+        }
+        let undecided = undecided(
+            ENGINES.iter().chain([&OTHERS]),
+            REPLIES.iter().map(answer),
+            engine_of,
+            parts,
+            |answer, engine| {
+                let status = answer.status_by(|version, has_waves, known| {
+                    engine.unwrap_or_else(|| Engine::of(version, has_waves, known))
+                });
+                facts(&status)
+            },
+        );
+        assert_eq!(undecided, BTreeSet::new(), "{undecided:#?}");
+    }
 
     #[test]
     fn the_version_tells_the_form_of_a_player() {

@@ -15,6 +15,16 @@ impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes. Fields of
     /// the info record that the model lacks come after the rules, under the record's own names.
     fn to_status(&self) -> ServerStatus {
+        self.status_by(Engine::of)
+    }
+}
+
+impl Answer {
+    /// The status, read by the row of this engine.
+    pub(super) fn status_by(
+        &self,
+        engine_of: impl FnOnce(Option<u32>, bool, &Known<'_>) -> &'static Engine,
+    ) -> ServerStatus {
         let info = self.info();
         let style = FString::default().style();
         let capacity = self.entry_count(RULES).saturating_add(4);
@@ -30,7 +40,7 @@ impl ToStatus for Answer {
         let mut records = Vec::with_capacity(self.entry_count(PLAYERS));
         records.extend(self.players());
         let has_waves = info.as_ref().is_some_and(|info| info.waves.is_some());
-        let engine = Engine::of(self.version(), has_waves, &known);
+        let engine = engine_of(self.version(), has_waves, &known);
         let teams = read_teams(&self.bytes, &records);
         records.retain(|record| record.pseudo_team().is_none());
         let players = if self.lists_players() {
@@ -132,10 +142,10 @@ fn read_info(info: &Info<'_>, bytes: &Bytes, status: &mut ServerStatus) {
 /// Fills the fields that the rules lack from the flags of the info record. If no flag is set, the
 /// record counts as one without flags.
 fn read_flags(info: &Info<'_>, engine: &Engine, status: &mut ServerStatus) {
-    let flags = info.flags.filter(|&flags| flags != 0);
-    let (Some(flags), Some(bits)) = (flags, &engine.flags) else {
+    let Some(flags) = info.flags.filter(|&flags| flags != 0) else {
         return;
     };
+    let bits = engine.flags;
     status.password.get_or_insert(flags & bits.password != 0);
     status.dedicated.get_or_insert(flags & bits.listen == 0);
     if let Some(bit) = bits.anti_cheat {
