@@ -330,7 +330,7 @@ static NETPANZER: Engine = Engine {
             key("protocol", Field::ProtocolVersion),
             MINUTES.with(Form::Unless(
                 Key::new("gamestyle"),
-                &["Objective", "Frag Limit"],
+                &["Objective", "Frag Limit", "Obj.+Frags"],
             )),
             key("fraglimit", Field::ScoreLimit).with(Form::Unless(
                 Key::new("gamestyle"),

@@ -235,6 +235,7 @@ static BATTLEFIELD_2: Engine = Engine {
             key("gamevariant", Field::ModName),
             key("timelimit", Field::TimeLimit).with(Form::Seconds),
             key("bf2_dedicated", Field::Dedicated),
+            key("dedicated", Field::Ignored),
             key("bf2_anticheat", Field::AntiCheat),
             key("bf2_scorelimit", Field::ScoreLimit),
             key("bf2_team1", Field::SideName(0)),
