@@ -69,6 +69,7 @@ struct Seen {
     requests: Vec<Duration>,
     is_answered: bool,
     is_over: bool,
+    is_unreachable: bool,
 }
 
 /// A scan and its network.
@@ -82,6 +83,8 @@ struct Course {
     targets: Vec<SocketAddr>,
     /// The queries whose results were not taken.
     running: HashMap<SocketAddr, Seen>,
+    /// Servers with a query that has not started, because a duplicate of it was refused.
+    awaited: BTreeSet<SocketAddr>,
     /// The latest queries whose results were taken.
     remembered: VecDeque<SocketAddr>,
     /// The levels of the buckets of datagrams and bytes, and the time of the latest change.
@@ -112,6 +115,14 @@ fn target(number: u64) -> SocketAddr {
 
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// An IPv4 address, sometimes as a socket of IPv6 reports it.
+fn as_reported(address: SocketAddr, random: &mut Random) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if random.chance(0.3) => (ip.to_ipv6_mapped(), address.port()).into(),
+        _ => address,
+    }
 }
 
 /// The host, of which only so many queries run at once: an address, or a network of IPv6.
@@ -162,6 +173,7 @@ impl Course {
             counters,
             targets,
             running: HashMap::new(),
+            awaited: BTreeSet::new(),
             remembered: VecDeque::new(),
             levels: ([0.0; 2], start),
             counts: [0; 10],
@@ -200,6 +212,7 @@ impl Course {
                 replies: REPLIES[random.below(6) as usize],
                 ..Seen::default()
             });
+            self.awaited.remove(&to);
             seen.requests.push(elapsed);
             let (replies, requests) = (seen.replies, seen.requests.len());
             self.counts[0] += u64::from(is_new);
@@ -241,11 +254,12 @@ impl Course {
         assert!(hosts.values().all(|count| *count <= per_host), "{hosts:?}");
     }
 
-    fn receive(&mut self, datagram: &Datagram) {
+    fn receive(&mut self, datagram: &Datagram, random: &mut Random) {
         let from = datagram.from;
+        let reported = as_reported(from, random);
         let handled = self
             .scanner
-            .handle_datagram(self.now, from, &datagram.bytes);
+            .handle_datagram(self.now, reported, &datagram.bytes);
         let length = on_the_line(from, datagram.bytes.len());
         self.transfer([0.0, length as f64]);
         (self.counts[5], self.counts[7]) = (self.counts[5] + 1, self.counts[7] + length);
@@ -277,6 +291,17 @@ impl Course {
         assert_eq!(handled, expected);
     }
 
+    /// The network reports one of the targets, whether it is asked now or not.
+    fn lose(&mut self, random: &mut Random) {
+        let target = self.targets[random.below(self.targets.len() as u64) as usize];
+        let reported = as_reported(target, random);
+        self.scanner.handle_unreachable(self.now, reported);
+        let seen = self.running.get_mut(&canonical(target));
+        if let Some(seen) = seen.filter(|seen| !seen.is_over) {
+            (seen.is_over, seen.is_unreachable) = (true, true);
+        }
+    }
+
     /// Takes a result.
     fn take(&mut self, results: &mut BTreeSet<u64>) -> bool {
         let Some(scanned) = self.scanner.poll_answer() else {
@@ -289,18 +314,23 @@ impl Course {
         if let Some(QueryError::NotOneServer | QueryError::Duplicate) = error {
             let is_multicast = peer.ip().is_multicast();
             assert_eq!(error == Some(QueryError::NotOneServer), is_multicast);
+            if !is_multicast && !self.running.contains_key(&peer) {
+                self.awaited.insert(peer);
+            }
             self.counts[3] += 1;
             return true;
         }
         let seen = self.running.remove(&peer).expect("a query that was sent");
         let elapsed = self.now - self.start - seen.requests[0];
-        assert_eq!(scanned.result.is_ok(), seen.is_over);
-        self.counts[if seen.is_over { 1 } else { 2 }] += 1;
+        let is_answer = seen.is_over && !seen.is_unreachable;
+        assert_eq!(scanned.result.is_ok(), is_answer);
+        self.counts[if is_answer { 1 } else { 2 }] += 1;
         match &scanned.result {
             Ok(outcome) => {
                 assert_eq!(outcome.stats.requests as usize, seen.requests.len());
                 assert_eq!(outcome.elapsed, elapsed);
             }
+            Err(error) if seen.is_unreachable => assert_eq!(*error, QueryError::Unreachable),
             // One timeout for a silent server, and four for one that has answered.
             Err(_) => assert_eq!(elapsed, 4000 * MS * if seen.is_answered { 4 } else { 1 }),
         }
@@ -313,7 +343,7 @@ impl Course {
                 .collect();
             let due = [0, 1200, 3000].map(|ms| ms * MS);
             assert_eq!(since, due[..since.len()]);
-            assert!(scanned.result.is_ok() || since.len() == 3);
+            assert!(seen.is_over || since.len() == 3);
         }
         if self.remembered.len() == 512 {
             self.remembered.pop_front();
@@ -348,10 +378,14 @@ impl Course {
             };
             self.now = next;
             while let Some(datagram) = self.link.arrive(self.now) {
-                self.receive(&datagram);
+                self.receive(&datagram, random);
+            }
+            if random.chance(0.02) {
+                self.lose(random);
             }
             self.scanner.handle_timeout(self.now);
         }
+        assert!(self.awaited.is_empty(), "refused, and not asked");
         let stats = self.scanner.stats();
         let reported = [
             stats.started,
