@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use queryport::serve::Announcer;
 use queryport::session::{Handled, Machine};
-use queryport::{Protocol, ServerStatus};
+use queryport::{Player, Protocol, ServerStatus};
 
 use crate::common::at;
 use crate::common::link::Random;
@@ -15,8 +15,9 @@ use crate::common::link::Random;
 /// A kind of master.
 struct Kind {
     start: fn(Vec<SocketAddr>, &ServerStatus, Instant) -> Announcer,
-    /// The heartbeat with this number, of a server with this many players.
-    heartbeat: fn(u32, u32) -> String,
+    /// The heartbeat with this number, of a server with this many players, and this many of them
+    /// in a list.
+    heartbeat: fn(u32, u32, usize) -> String,
     /// Added to the heartbeats that report a change.
     change: &'static str,
     /// The last heartbeat, and how often it is sent; `None` for a usual one.
@@ -34,7 +35,7 @@ const KINDS: [Kind; 4] = [
         start: |masters, status, now| {
             Announcer::quake3("DarkPlaces", masters, status, Protocol::Quake3, now).unwrap()
         },
-        heartbeat: |_, _| r"\xff\xff\xff\xffheartbeat DarkPlaces\n".to_owned(),
+        heartbeat: |_, _, _| r"\xff\xff\xff\xffheartbeat DarkPlaces\n".to_owned(),
         change: "",
         last: (None, 2),
         needs_game: true,
@@ -43,10 +44,11 @@ const KINDS: [Kind; 4] = [
     },
     Kind {
         start: |masters, status, now| Announcer::quake2(masters, status, now),
-        heartbeat: |_, players| {
-            format!(
+        heartbeat: |_, players, listed| {
+            let usual = format!(
                 r"\xff\xff\xff\xffheartbeat\n\\hostname\\{players}\\maxclients\\4\\protocol\\34\n"
-            )
+            );
+            usual + &r#"0 0 \"Ann\"\n"#.repeat(listed)
         },
         change: "",
         last: (Some(r"\xff\xff\xff\xffshutdown"), 1),
@@ -56,7 +58,7 @@ const KINDS: [Kind; 4] = [
     },
     Kind {
         start: |masters, status, now| Announcer::quake_world(masters, status, now),
-        heartbeat: |number, players| format!(r"a\n{number}\n{players}\n"),
+        heartbeat: |number, players, _| format!(r"a\n{number}\n{players}\n"),
         change: "",
         last: (Some(r"C\n"), 1),
         needs_game: false,
@@ -65,7 +67,7 @@ const KINDS: [Kind; 4] = [
     },
     Kind {
         start: |masters, status, now| Announcer::gamespy1(7778, masters, status, now).unwrap(),
-        heartbeat: |_, _| r"\\heartbeat\\7778\\gamename\\Test".to_owned(),
+        heartbeat: |_, _, _| r"\\heartbeat\\7778\\gamename\\Test".to_owned(),
         change: r"\\statechanged\\1",
         last: (
             Some(r"\\heartbeat\\7778\\gamename\\Test\\statechanged\\2"),
@@ -80,11 +82,16 @@ const KINDS: [Kind; 4] = [
 /// Datagrams that no master sends to verify a heartbeat.
 const NO_QUERIES: [&[u8]; 3] = [b"\xff\xff\xff\xffgetservers 68 empty", br"\players\", b"?"];
 
-fn status(players: u32, has_game: bool) -> ServerStatus {
+/// A server with this many players. It counts them, or else lists them.
+fn status(players: u32, has_game: bool, are_listed: bool) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.game = has_game.then(|| "Test".into());
     status.name = Some(players.to_string().into());
-    status.player_count = Some(players);
+    if are_listed {
+        status.players = (0..players).map(|_| Player::new("Ann")).collect();
+    } else {
+        status.player_count = Some(players);
+    }
     status.max_players = Some(SLOTS);
     status
 }
@@ -107,6 +114,7 @@ struct Model<'a> {
     kind: &'a Kind,
     masters: Vec<SocketAddr>,
     players: u32,
+    are_listed: bool,
     due: VecDeque<(SocketAddr, Report)>,
     number: u32,
     last: u64,
@@ -136,7 +144,8 @@ impl Model<'_> {
             self.due = self.masters.iter().map(|to| (*to, report)).collect();
         }
         let (to, report) = self.due.pop_front()?;
-        let usual = (self.kind.heartbeat)(self.number, self.players);
+        let listed = if self.are_listed { self.players } else { 0 };
+        let usual = (self.kind.heartbeat)(self.number, self.players, listed as usize);
         let content = match (report, self.kind.last.0) {
             (Report::End, Some(last)) => last.to_owned(),
             (Report::Change, _) => usual + self.kind.change,
@@ -180,12 +189,14 @@ fn masters(random: &mut Random) -> Vec<SocketAddr> {
 fn play(kind: &Kind, random: &mut Random) -> [usize; 2] {
     const PAUSES: [u64; 12] = [0, 0, 0, 1, 5, 9, 10, 11, 289, 299, 300, 301];
     let (start, given) = (Instant::now(), masters(random));
-    let mut announcer = (kind.start)(given.clone(), &status(1, true), start);
+    let are_listed = random.chance(0.5);
+    let mut announcer = (kind.start)(given.clone(), &status(1, true, are_listed), start);
     let reachable = given.into_iter().filter(|master| master.port() != 0);
     let mut model = Model {
         kind,
         masters: reachable.take(32).collect(),
         players: 1,
+        are_listed,
         due: VecDeque::new(),
         number: 0,
         last: 0,
@@ -206,10 +217,12 @@ fn play(kind: &Kind, random: &mut Random) -> [usize; 2] {
             }
             1..=10 => {
                 let (players, has_game) = (random.below(6) as u32, random.chance(0.8));
-                let set = announcer.set_status(now, &status(players, has_game));
+                let are_listed = random.chance(0.5);
+                let set = announcer.set_status(now, &status(players, has_game, are_listed));
                 assert_eq!(set.is_ok(), has_game || !kind.needs_game);
                 if set.is_ok() {
                     model.set_players(seconds, players);
+                    model.are_listed = are_listed;
                 }
             }
             11..=18 => {
