@@ -196,21 +196,27 @@ fn hostile_numbers_allocate_nothing_and_are_no_players() {
     );
 }
 
-/// The two equal replies need not be the first two: one lost a datagram.
+/// UT99 ties its end mark to a count of players, and omits it when it lists fewer. The two equal
+/// replies need not be the first two: one can lose a datagram.
 #[test]
-fn a_server_without_end_mark_is_asked_once_more_after_a_loss() {
-    let mut rig = Rig::new();
-    for number in 20..23 {
-        rig.receive(
-            format!(r"\hostname\Srv\numplayers\2\player_0\a\queryid\{number}.1").as_bytes(),
-        );
-        if number > 20 {
-            rig.receive(format!(r"\player_1\b\queryid\{number}.2").as_bytes());
+fn a_server_without_end_mark_is_asked_until_two_replies_are_equal() {
+    for (losses, requests) in [(0, 2), (1, 3)] {
+        let mut rig = Rig::new();
+        for number in 0..requests {
+            rig.receive(
+                format!(r"\hostname\Srv\numplayers\3\player_0\a\queryid\{number}.1").as_bytes(),
+            );
+            if number >= losses {
+                rig.receive(format!(r"\player_1\b\queryid\{number}.2").as_bytes());
+            }
+            // Three such waits end before the timeout.
+            rig.pass(1250);
         }
-        rig.pass(1800);
+        let outcome = rig.to_the_end().unwrap();
+        assert_eq!(rig.sent, requests);
+        assert_eq!(names(&outcome.answer), ["a", "b"]);
+        assert!(!outcome.answer.completeness().is_complete());
     }
-    assert_eq!(names(&rig.to_the_end().unwrap().answer), ["a", "b"]);
-    assert_eq!(rig.sent, 3);
 }
 
 /// Where nothing is numbered, the end mark may have overtaken another datagram: the session waits
@@ -327,6 +333,22 @@ fn parts_without_numbers_are_incomplete_when_one_is_lost() {
         let requests = if lost == 2 { 3 } else { 2 };
         assert_eq!(rig.sent, requests, "{lost}");
         assert!((15..64).contains(&names(&outcome.answer).len()), "{lost}");
+    }
+}
+
+/// A full server of Unreal 227 sends a datagram for each player.
+#[test]
+fn a_server_that_answers_in_part_is_asked_five_times() {
+    let mut query = query();
+    for number in 1..=5 {
+        request(&mut query);
+        let part = format!(r"\hostname\Srv\numplayers\30\queryid\{number}.{number}");
+        query.receive(part.as_bytes());
+        let timeout = query.timeout(Remaining::Retry);
+        match number {
+            5 => assert!(matches!(timeout, OnTimeout::Done(_))),
+            _ => assert!(matches!(timeout, OnTimeout::Next)),
+        }
     }
 }
 
