@@ -127,7 +127,7 @@ fn names(players: &[Player]) -> Option<String> {
     (!players.is_empty()).then(|| format!("[{}]", players.join("; ")))
 }
 
-/// The name, score, ping and team of a player, and whether it is a bot.
+/// The name, score, ping and team of a player, and whether it is a bot or a spectator.
 fn shown(player: &Player) -> String {
     let score = player.score.map(|score| score.to_string());
     let ping = player.ping.map(|ping| format!("{ping} ms"));
@@ -135,7 +135,11 @@ fn shown(player: &Player) -> String {
     let bot = player
         .bot
         .map(|bot| if bot { "bot" } else { "human" }.to_owned());
-    let known = [score, ping, team, bot].into_iter().flatten();
+    let watches = player
+        .spectator
+        .map(|watches| if watches { "watches" } else { "plays" });
+    let watches = watches.map(str::to_owned);
+    let known = [score, ping, team, bot, watches].into_iter().flatten();
     let name = player.name.plain().into_owned();
     [name]
         .into_iter()

@@ -13,6 +13,7 @@ use crate::model::{Charset, Colours, Style};
 use crate::options::Detail;
 
 /// The known properties of one engine.
+#[derive(Clone)]
 pub(crate) struct Engine {
     /// The keys, and the style of texts.
     pub(crate) row: Row,
@@ -1493,7 +1494,7 @@ pub(crate) const QFUSION: Engine = Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meaning::{reduced, undecided, untested};
+    use crate::meaning::{facts, reduced, restyled, undecided, untested, with_cells_of};
     use crate::quake3::Answer;
     use crate::quake3::wire::InfoString;
     use crate::{Limits, ServerStatus, Text};
@@ -1519,10 +1520,9 @@ mod tests {
             Family::QuakeWorld => "n",
             Family::Quetoo => "status\n",
         };
-        let datagram = format!("{word}{info}\n");
-        let datagram = [b"\xff\xff\xff\xff", datagram.as_bytes()].concat();
-        let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
-        answer.status_by(|family, known| engine.unwrap_or_else(|| Engine::of_reply(family, known)))
+        status_of_datagram(&format!("{word}{info}\n"), |family, known| {
+            engine.unwrap_or_else(|| Engine::of_reply(family, known))
+        })
     }
 
     /// The game, its modification, the type of match, the limit of points and the colour codes of a
@@ -2218,6 +2218,96 @@ mod tests {
         ),
     ];
 
+    /// Whole replies, for the cells that decide how counts, lines and names are read.
+    const DATAGRAMS: &[(&str, &str)] = &[
+        (
+            "infoResponse\n\\game\\q3ut4\\pure\\1\\gametype\\8\\hostname\\x\\protocol\\68\\clients\\1\\sv_maxclients\\8\\sv_privateClients\\2",
+            "name x, game q3ut4, type Bomb Mode, protocol 68, password false, players 1, max 10, private 2, list unknown",
+        ),
+        (
+            "infoResponse\n\\gametype\\sd\\pure\\1\\hw\\1\\protocol\\118\\sv_maxclients\\8",
+            "type sd, protocol 118, password false, players 0, max 8",
+        ),
+        (
+            "infoResponse\n\\gametype\\war\\hw\\1\\protocol\\6\\sv_maxclients\\8",
+            "type war, protocol 6, players 0, max 8",
+        ),
+        (
+            "infoResponse\n\\codextended\\v20\\gametype\\dm\\protocol\\1\\game\\mods/x",
+            "type dm, mod mods/x, protocol 1",
+        ),
+        (
+            "statusResponse\n\\gamename\\Call of Duty 4\\version\\CoD4 X 1.8\\shortversion\\1.8\\build\\1\\protocol\\17\n",
+            "game Call of Duty 4, version CoD4 X 1.8, protocol 17, password false, players 0",
+        ),
+        (
+            "infoResponse\n\\gamename\\IW4\\securityLevel\\0\\matchtype\\1\\protocol\\6\\clients\\1\\bots\\2\\sv_maxclients\\8\\sv_privateClients\\2",
+            "game IW4, protocol 6, players 3, bots 2, max 8, private 2, list unknown",
+        ),
+        (
+            "statusResponse\n\\version\\ET Legacy v2.82\\gamename\\et\\P\\-13\n5 10 \"Ann\"\n6 20 \"Bob\"\n",
+            "game et, version ET Legacy v2.82, players 2, list [Ann 5 10 ms in 1 plays; Bob 6 20 ms in 3 watches]",
+        ),
+        (
+            "statusResponse\n\\version\\tremulous 1.1.0 linux-i386\\gamename\\base\\P\\02\n5 10 \"Ann\"\n6 20 \"Bob\"\n",
+            "game base, version tremulous 1.1.0 linux-i386, players 2, list [Ann 5 10 ms in 0 watches; Bob 6 20 ms in 2 plays]",
+        ),
+        (
+            "statusResponse\n\\gamename\\Nexuiz\\qcstatus\\dm:2.5.2::score!!\\bots\\1\\clients\\3\n7 0 \"Ann\"\n-666 20 \"Bob\"\n5:spectator 30 \"Cat\"\n",
+            "game Nexuiz, type dm, players 3, bots 1, list [Ann 7 0 ms bot plays; Bob 20 ms human watches; Cat 30 ms human watches]",
+        ),
+        (
+            "statusResponse\n\\gamename\\Warsow\\clients\\2\n7 10 \"Ann\" 0\n-9999 20 \"Bob\" 2\n",
+            "game Warsow, players 2, bots 0, list [Ann 7 10 ms in 0 watches; Bob 20 ms in 2 plays]",
+        ),
+        (
+            "print\n\\g_teamgame\\0\\hostname\\a^1b\n7 10 \"Ann\"\n",
+            "name ab, players 1, list [Ann 7 10 ms]",
+        ),
+        (
+            "n\\*version\\FTE v1.07\\map\\dm4\\hostname\\a^1b^bc\n1 7 0 9999 \"BOT:Ann\" \"\" 0 0\n2 8 0 20 \"Bob\" \"\" 0 0\n",
+            "name abc, map dm4, version FTE v1.07, password false, players 2, list [BOT:Ann 7 bot plays; Bob 8 20 ms plays]",
+        ),
+        (
+            "n\\*version\\MVDSV 0.36\\map\\dm4\\hostname\\a^1b^bc\n1 7 0 9999 \"BOT:Ann\" \"\" 0 0\n",
+            "name a^1b^bc, map dm4, version MVDSV 0.36, password false, players 1, list [BOT:Ann 7 plays]",
+        ),
+        (
+            "statusResponse\n\\gamename\\FTE-Quake\\protocol\\3wnd\\modname\\ctf\n7 9999 \"Ann\"\n",
+            "game FTE-Quake, mod ctf, protocol 3, password false, players 1, list [Ann 7]",
+        ),
+        (
+            "n\\*version\\QTV 1.15\\maxclients\\100\\hostname\\x\n",
+            "name x, version QTV 1.15, players 0, max 100",
+        ),
+    ];
+
+    /// The status of a whole reply, read by its engine or by another one.
+    fn whole_facts(_: Family, reply: &str, engine: Option<&'static Engine>) -> String {
+        facts(&status_of_datagram(reply, |family, known| {
+            engine.unwrap_or_else(|| Engine::of_reply(family, known))
+        }))
+    }
+
+    fn status_of_datagram(
+        reply: &str,
+        engine_of: impl FnOnce(Family, &Known<'_>) -> &'static Engine,
+    ) -> ServerStatus {
+        let datagram = [b"\xff\xff\xff\xff", reply.as_bytes()].concat();
+        let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
+        answer.status_by(engine_of)
+    }
+
+    /// The engine of a whole reply.
+    fn engine_of_datagram(reply: &str) -> &'static Engine {
+        let mut found = &DEFAULT;
+        status_of_datagram(reply, |family, known| {
+            found = Engine::of_reply(family, known);
+            found
+        });
+        found
+    }
+
     /// Keys of Quake 2's and QuakeWorld's servers, from their own format strings.
     const SIBLING_REPLIES: &[(Family, &str, &str)] = &[
         (
@@ -2307,7 +2397,11 @@ mod tests {
 
     /// Without any part of a row, the status of some reply is another one.
     #[test]
-    fn every_key_and_folder_of_a_row_decides() {
+    fn every_part_of_a_row_decides() {
+        for (reply, fields) in DATAGRAMS {
+            let read = whole_facts(Family::Quake3, reply, None);
+            assert_eq!(read, *fields, "{reply:?}");
+        }
         for (family, info, fields) in FIELDS {
             assert_eq!(fields_of(*family, info, None), *fields, "{info}");
         }
@@ -2320,14 +2414,42 @@ mod tests {
             .iter()
             .map(|(_, info, _)| (Family::Quake3, *info, status));
         let parts = |engine: &'static Engine| {
-            let rows = reduced(&engine.row).into_iter();
-            rows.map(|(part, row)| (part, Engine { row, ..*engine }))
-                .collect()
+            let default = Engine::of_family(engine.family);
+            let mut rows = reduced(&engine.row);
+            rows.extend(restyled(&engine.row, [&default.row]));
+            let rows = rows.into_iter();
+            let rows = rows.map(|(part, row)| (part, Engine { row, ..*engine }));
+            let cells = with_cells_of!(
+                engine,
+                default,
+                names,
+                clients,
+                bots_left_out_if_none,
+                password_left_out,
+                info_slots,
+                bots_have_no_ping,
+                bot_prefix,
+                spectators,
+                no_score,
+                no_ping,
+                matches,
+                stock
+            );
+            rows.chain(cells).collect()
         };
+        let engine_of = |(family, info, facts): &(Family, &str, Facts)| {
+            if std::ptr::fn_addr_eq(*facts, whole_facts as Facts) {
+                return engine_of_datagram(info);
+            }
+            engine_of(*family, info)
+        };
+        let datagrams = DATAGRAMS
+            .iter()
+            .map(|(reply, _)| (Family::Quake3, *reply, whole_facts as Facts));
         let undecided = undecided(
             ALL.iter().chain(SIBLINGS).chain([&DEFAULT]),
-            fields.chain(statuses),
-            |(family, info, _)| engine_of(*family, info),
+            fields.chain(statuses).chain(datagrams),
+            engine_of,
             parts,
             |(family, info, facts), engine| facts(*family, info, engine),
         );
