@@ -52,13 +52,15 @@ struct Part {
 impl Part {
     fn new(form: usize, damage: f64, random: &mut Random) -> Self {
         let count = [0, 1, 2, 4, 4, 4, 4, 190, 196][random.below(9) as usize];
+        // Datagrams share some addresses or none.
+        let first_port = [1, 1, 300, 600][random.below(4) as usize];
         let addresses = (0..count).map(|number| match random.below(4) {
             0 => {
                 let (address, scopes) = ADDRESSES[random.below(7) as usize];
                 (at(address), scopes)
             }
             _ => (
-                ([8, 8, 4, 4], 1 + number + random.below(3) as u16).into(),
+                ([8, 8, 4, 4], first_port + number + random.below(3) as u16).into(),
                 3,
             ),
         });
