@@ -206,8 +206,14 @@ fn status_courses((wire, dialect, detail): (Wire, Dialect, Detail)) -> String {
             query,
             |request| server.answer(&held, request),
             |status| {
-                let (players, rules) = (status.players.len(), status.rules.len());
-                format!("{}, {players} players, {rules} rules", status.completeness)
+                let number = |number: Option<u32>| match number {
+                    Some(number) => number.to_string(),
+                    None => "unknown".to_owned(),
+                };
+                let listed = status.players.known().map(|list| list.len() as u32);
+                let (listed, counted) = (number(listed), number(status.player_count));
+                let (completeness, rules) = (status.completeness, status.rules.len());
+                format!("{completeness}, {listed} of {counted} players, {rules} rules")
             },
         );
     };
