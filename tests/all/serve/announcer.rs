@@ -82,10 +82,12 @@ const KINDS: [Kind; 4] = [
 /// Datagrams that no master sends to verify a heartbeat.
 const NO_QUERIES: [&[u8]; 3] = [b"\xff\xff\xff\xffgetservers 68 empty", br"\players\", b"?"];
 
-/// A server with this many players. It counts them, or else lists them.
-fn status(players: u32, has_game: bool, are_listed: bool) -> ServerStatus {
+const GAME: Option<&str> = Some("Test");
+
+/// A server of a game with this many players. It counts them, or else lists them.
+fn status(game: Option<&str>, players: u32, are_listed: bool) -> ServerStatus {
     let mut status = ServerStatus::default();
-    status.game = has_game.then(|| "Test".into());
+    status.game = game.map(Into::into);
     status.name = Some(players.to_string().into());
     if are_listed {
         status.players = (0..players).map(|_| Player::new("Ann")).collect();
@@ -190,7 +192,7 @@ fn play(kind: &Kind, random: &mut Random) -> [usize; 2] {
     const PAUSES: [u64; 12] = [0, 0, 0, 1, 5, 9, 10, 11, 289, 299, 300, 301];
     let (start, given) = (Instant::now(), masters(random));
     let are_listed = random.chance(0.5);
-    let mut announcer = (kind.start)(given.clone(), &status(1, true, are_listed), start);
+    let mut announcer = (kind.start)(given.clone(), &status(GAME, 1, are_listed), start);
     let reachable = given.into_iter().filter(|master| master.port() != 0);
     let mut model = Model {
         kind,
@@ -216,10 +218,12 @@ fn play(kind: &Kind, random: &mut Random) -> [usize; 2] {
                 model.close();
             }
             1..=10 => {
-                let (players, has_game) = (random.below(6) as u32, random.chance(0.8));
+                let players = random.below(6) as u32;
+                let other = [None, Some("Two Words")][random.below(2) as usize];
+                let game = if random.chance(0.8) { GAME } else { other };
                 let are_listed = random.chance(0.5);
-                let set = announcer.set_status(now, &status(players, has_game, are_listed));
-                assert_eq!(set.is_ok(), has_game || !kind.needs_game);
+                let set = announcer.set_status(now, &status(game, players, are_listed));
+                assert_eq!(set.is_ok(), game == GAME || !kind.needs_game);
                 if set.is_ok() {
                     model.set_players(seconds, players);
                     model.are_listed = are_listed;
