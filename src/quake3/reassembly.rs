@@ -257,18 +257,16 @@ mod tests {
         let only = part("\\map\\dm4\n");
         assert_eq!(replaced.join().unwrap(), only);
         assert_eq!(replaced.into_datagrams(), [only]);
-        let (cut, later) = (part(&long_first()), long_first().replace('m', "n"));
-        let mut parts = Parts::default();
-        for datagram in [
-            cut.slice(..cut.len() - 1),
-            part("1\n"),
-            part(&later),
-            part("2\n"),
-        ] {
-            assert_eq!(parts.add(&datagram, &Limits::default()), Added::Part);
+        let cut = part(&long_first());
+        let cut = cut.slice(..cut.len() - 1);
+        for later in [long_first(), long_first().replace('m', "n")] {
+            let mut parts = Parts::default();
+            for datagram in [cut.clone(), part("1\n"), part(&later), part("2\n")] {
+                assert_eq!(parts.add(&datagram, &Limits::default()), Added::Part);
+            }
+            assert!(parts.is_ended());
+            assert_eq!(parts.join().unwrap(), part(&format!("{later}2\n")));
         }
-        assert!(parts.is_ended());
-        assert_eq!(parts.join().unwrap(), part(&format!("{later}2\n")));
     }
 
     #[test]

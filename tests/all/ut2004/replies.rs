@@ -871,6 +871,14 @@ fn limits_hold_over_all_datagrams() {
     let answer = Answer::from_datagrams(captured, &limits).unwrap();
     assert_eq!(answer.players().count(), 20);
     assert!(!answer.completeness().is_complete());
+    // Without the datagram over the limit, there are as many as counted.
+    let limits = limits.with_max_players(7);
+    let captured = [info(7), whole_rules(), players(1..=7), players(8..=9)];
+    let whole = Answer::from_datagrams(&captured[..3], &limits).unwrap();
+    assert!(whole.completeness().is_complete());
+    let answer = Answer::from_datagrams(&captured, &limits).unwrap();
+    assert_eq!(answer.players().count(), 7);
+    assert!(answer.completeness().lacks(Part::Players));
 }
 
 #[test]
