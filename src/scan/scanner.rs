@@ -85,8 +85,8 @@ pub struct Scanner<C: Conversation> {
     options: ScanOptions,
     admission: Admission,
     bounds: Bounds,
-    /// The time of the latest call. Work that is due at once has this time.
-    now: Instant,
+    /// Work that is due at once has this time, which is in the past.
+    started: Instant,
     /// Targets that wait for their host, or for another query of their address, by their address
     /// and position.
     waiting: BTreeMap<(SocketAddr, u64), Target<C>>,
@@ -264,7 +264,7 @@ impl<C: Conversation> Scanner<C> {
             options,
             admission: Admission::new(&options, now),
             bounds: Bounds::new(&options),
-            now,
+            started: now,
             waiting: BTreeMap::new(),
             ready: VecDeque::new(),
             queries: Vec::new(),
@@ -285,7 +285,6 @@ impl<C: Conversation> Machine for Scanner<C> {
     /// Appends the next datagram to `out` and returns its destination; `None` when nothing may be
     /// sent now. Retries and next steps go before new targets.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        self.now = now;
         self.admission.handle_time(now);
         if self.blocked_until(now).is_some() {
             return None;
@@ -304,7 +303,6 @@ impl<C: Conversation> Machine for Scanner<C> {
 
     /// Takes a datagram from anywhere.
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        self.now = now;
         self.stats.datagrams = self.stats.datagrams.saturating_add(1);
         let from = canonical(from);
         let length = with_headers(from, datagram.len());
@@ -332,9 +330,9 @@ impl<C: Conversation> Machine for Scanner<C> {
     /// time is in the past while a result can be taken or a datagram can be sent.
     fn poll_timeout(&self) -> Option<Instant> {
         if !self.ended.is_empty() || !self.refused.is_empty() {
-            return Some(self.now);
+            return Some(self.started);
         }
-        let free_at = || self.blocked_until(self.now).unwrap_or(self.now);
+        let free_at = || self.blocked_until(self.started).unwrap_or(self.started);
         let send_at = self.may_send().then(free_at);
         let next_timer = self.timers.first().map(|timer| timer.at);
         earlier(next_timer, send_at)
@@ -342,7 +340,6 @@ impl<C: Conversation> Machine for Scanner<C> {
 
     /// Lets time pass. Early or repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant) {
-        self.now = now;
         while let Some(&Timer { at, id }) = self.timers.first()
             && at <= now
         {
@@ -429,11 +426,11 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether a request waits for space in the receive buffer, and for nothing else.
     #[cfg(feature = "tokio")]
-    pub(crate) fn waits_for_space(&self) -> bool {
-        let Some(has_space_at) = self.admission.blocked_until(self.now) else {
+    pub(crate) fn waits_for_space(&self, now: Instant) -> bool {
+        let Some(has_space_at) = self.admission.blocked_until(now) else {
             return false;
         };
-        let by_bounds = self.bounds.blocked_until(self.now);
+        let by_bounds = self.bounds.blocked_until(now);
         let waits_for_bounds = by_bounds.is_some_and(|ready_at| ready_at > has_space_at);
         self.may_send() && !waits_for_bounds
     }

@@ -311,14 +311,14 @@ fn a_scan_waits_for_space_unless_the_rate_delays_it() {
     let now = Instant::now();
     let mut scanner = scanner_with(targets(100), options().with_rate(Some(1)));
     drain(&mut scanner, now);
-    assert!(scanner.waits_for_space());
+    assert!(scanner.waits_for_space(now));
     for number in 0..100 {
         scanner.handle_datagram(now, at(number), b"d0");
         scanner.poll_answer();
         drain(&mut scanner, now);
     }
     assert_eq!(scanner.stats().started, 64);
-    assert!(!scanner.waits_for_space());
+    assert!(!scanner.waits_for_space(now));
 }
 
 /// Some servers never answer: scattered over the list, or all at its start. The options are the

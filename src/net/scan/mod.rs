@@ -284,7 +284,7 @@ impl<'a, C: Conversation> Scan<'a, C> {
             // would never end.
             let has_clock_advanced = now != self.polled_at;
             self.polled_at = now;
-            if has_clock_advanced && self.queries.scanner.waits_for_space() {
+            if has_clock_advanced && self.queries.scanner.waits_for_space(now) {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
