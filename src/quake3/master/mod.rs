@@ -143,8 +143,6 @@ const MAX_EXCESS: usize = 4;
 pub struct Master {
     options: Options,
     tokens: TokenIssuer,
-    /// The latest time seen.
-    now: Instant,
     next_sweep: Instant,
     servers: Registry,
     requests: VecDeque<GetInfo>,
@@ -275,7 +273,6 @@ impl Master {
                 window: CHALLENGE_WINDOW,
                 started: now,
             },
-            now,
             next_sweep: after(now, SWEEP),
             servers: Registry::new(options.max_servers, options.max_per_address),
             requests: VecDeque::new(),
@@ -291,7 +288,6 @@ impl Machine for Master {
     /// Appends the next datagram to `out` and returns its destination. `None` when there is none
     /// now: lists are sent at a limited rate, see [`Self::poll_timeout`].
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        self.now = self.now.max(now);
         let before = out.len();
         let to = match self.requests.pop_front() {
             Some(request) => {
@@ -310,7 +306,6 @@ impl Machine for Master {
 
     /// Handles a datagram that arrived.
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        self.now = self.now.max(now);
         let from = canonical(from);
         if !Scope::Any.admits(from) {
             self.stats.count(Outcome::Ignored);
@@ -334,9 +329,11 @@ impl Machine for Master {
 
     /// When the next datagram or expiry is due; `None` when nothing is.
     fn poll_timeout(&self) -> Option<Instant> {
-        let request = (!self.requests.is_empty()).then_some(self.now);
+        // A time in the past.
+        let at_once = self.tokens.started;
+        let request = (!self.requests.is_empty()).then_some(at_once);
         let sweep = (self.servers.len() > 0).then_some(self.next_sweep);
-        [request, self.lists.ready_at(self.now), sweep]
+        [request, self.lists.ready_at(at_once), sweep]
             .into_iter()
             .flatten()
             .min()
@@ -344,7 +341,6 @@ impl Machine for Master {
 
     /// Lets time pass: removes the servers that have expired. Early or repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant) {
-        self.now = self.now.max(now);
         if now >= self.next_sweep {
             self.next_sweep = after(now, SWEEP);
             for server in self.servers.expire(now) {
