@@ -6,6 +6,7 @@ mod engines;
 use kit::exchange;
 mod master;
 mod master_flood;
+mod master_model;
 mod meaning;
 mod properties;
 mod rcon;
