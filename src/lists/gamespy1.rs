@@ -309,11 +309,11 @@ impl Dialogue for GameSpy1Dialogue {
         if let Some(refused) = refusal(rest) {
             return Err(refused);
         }
-        let (State::Request(marks) | State::List(marks)) = self.state else {
-            return Err(match rest {
-                [] => ListError::NoReply,
-                _ => ListError::NoGreeting,
-            });
+        let marks = match self.state {
+            State::Greeting if !rest.is_empty() => return Err(ListError::NoGreeting),
+            // Without a request, an end mark is the greeting's.
+            State::Greeting | State::Request(_) => return Err(ListError::NoReply),
+            State::List(marks) => marks,
         };
         let has_reply = !rest.is_empty() || marks.has_reply() || servers.has_entries();
         if !has_reply {
@@ -325,10 +325,11 @@ impl Dialogue for GameSpy1Dialogue {
         // The last byte of the end mark may be missing.
         let is_mark_cut = END.strip_suffix(br"\") == Some(rest);
         let is_ended = marks.has_reply() && without_query_id(rest).is_empty();
-        match self.state {
-            State::List(_) if is_ended || is_mark_cut => Ok(ListEnd::Whole),
-            _ => Ok(ListEnd::Cut),
-        }
+        Ok(if is_ended || is_mark_cut {
+            ListEnd::Whole
+        } else {
+            ListEnd::Cut
+        })
     }
 
     fn handle_timeout(

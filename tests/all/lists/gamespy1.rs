@@ -302,6 +302,46 @@ fn an_end_mark_before_the_request_belongs_to_the_greeting() {
     }
 }
 
+/// The caller advances time before it takes the request.
+#[test]
+fn a_request_that_waits_is_no_request_without_a_reply() {
+    let start = Instant::now();
+    let last = start + Timing::default().timeout() - Duration::from_nanos(1);
+    let ended = [GREETING, END].concat();
+    let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
+    let text = &br"\ip\192.0.2.1:7778\final\"[..];
+    for (format, list) in [(PLAIN, text), (COMPRESSED, &record[..])] {
+        for pieces in [&[GREETING][..], &[&ended], &[GREETING, END]] {
+            let greeted = || {
+                let mut session = session(format, start);
+                for piece in pieces {
+                    session.handle_bytes(start, piece);
+                }
+                session
+            };
+            let mut slow = greeted();
+            for now in [start, start + Duration::from_millis(500), last] {
+                slow.handle_timeout(now);
+            }
+            assert_eq!(slow.poll_answer(), None);
+            assert!(slow.poll_transmit(last, &mut Vec::new()).is_some());
+            slow.handle_bytes(last, list);
+            slow.handle_end(last);
+            let list = slow.poll_answer().unwrap().unwrap();
+            assert_eq!(list.servers, servers(&["192.0.2.1:7778"]));
+            assert!(is_complete(&list));
+
+            let (mut closed, mut late) = (greeted(), greeted());
+            closed.handle_end(start);
+            late.handle_timeout(start + Timing::default().timeout());
+            for mut ended in [closed, late] {
+                assert_eq!(ended.poll_answer(), Some(Err(ListError::NoReply)));
+                assert_eq!(ended.poll_transmit(last, &mut Vec::new()), None);
+            }
+        }
+    }
+}
+
 /// It arrives late, and the list is cut.
 #[test]
 fn the_end_mark_of_the_greeting_is_no_server() {
