@@ -127,6 +127,51 @@ fn texts_are_read_in_the_character_set_of_the_options() {
     }
 }
 
+/// A caller may take a request long after it is due, and advance time before.
+#[test]
+fn a_request_that_waits_to_be_taken_does_not_count_as_lost() {
+    for protocol in Protocol::ALL {
+        let usual = query(protocol, |session, now, _, replies| {
+            receive(session, now, &replies);
+        });
+        let usual = usual.unwrap();
+        for wait in [500, 1_200, 4_000] {
+            let mut now = Instant::now();
+            let mut server = responder(protocol, "real", now);
+            let conversation = StatusQuery::new(protocol, 7, &QueryOptions::default());
+            let timing = Timing::default().with_timeout(Duration::from_secs(60));
+            let mut session = Session::new(conversation, at(SERVER), timing, now);
+            let outcome = loop {
+                let stats = session.stats();
+                if session.poll_timeout().unwrap() <= now {
+                    for _ in 0..3 {
+                        now += wait / 2 * MS;
+                        session.handle_timeout(now);
+                    }
+                }
+                assert_eq!(session.stats(), stats, "{protocol}");
+                let mut request = Vec::new();
+                if session.poll_transmit(now, &mut request).is_some() {
+                    now += 20 * MS;
+                    receive(&mut session, now, &replies(&mut server, now, &request));
+                }
+                if let Some(result) = session.poll_answer() {
+                    break result.unwrap();
+                }
+                now = now.max(session.poll_timeout().unwrap());
+                session.handle_timeout(now);
+            };
+            assert_eq!(outcome.stats, usual.stats, "{protocol}");
+            assert_eq!(outcome.rtt, Some(20 * MS), "{protocol}");
+            assert_eq!(
+                decoded(&outcome.answer),
+                decoded(&usual.answer),
+                "{protocol}"
+            );
+        }
+    }
+}
+
 /// qstat, opengsq and rust gamedig take a reply from any address.
 #[test]
 fn replies_from_elsewhere_change_nothing() {
