@@ -626,6 +626,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_name_is_read_alike_from_each_type_of_text() {
+        for name in ["quake3", " quake3 ", "ut", " ut ", "unknown", ""] {
+            let text = name.to_owned();
+            let read: [ProtocolOrGame; 3] = [name.into(), (&text).into(), text.into()];
+            let [from_str, others @ ..] = read.map(|read| format!("{read:?}"));
+            assert_eq!(others, [from_str.clone(), from_str]);
+        }
+    }
+
+    #[test]
     fn a_request_that_the_system_does_not_take_is_sent_again_for_a_second() {
         let (start, mut cx) = (Instant::now(), Context::from_waker(Waker::noop()));
         let peers = [1, 2, 3].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));

@@ -133,6 +133,26 @@ pub(crate) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_reply_over_ipv6_comes_from_the_destination_unless_that_is_a_group() {
+        let local = |ip: &str| {
+            let ip: Ipv6Addr = ip.parse().unwrap();
+            local_v6(&in6_pktinfo {
+                ipi6_addr: nix::libc::in6_addr {
+                    s6_addr: ip.octets(),
+                },
+                ipi6_ifindex: 7,
+            })
+        };
+        let from = |ip: &str, interface| {
+            let ip = ip.parse().unwrap();
+            Some(SocketAddrV6::new(ip, 0, 0, interface).into())
+        };
+        assert_eq!(local("2001:db8::1"), from("2001:db8::1", 0));
+        assert_eq!(local("fe80::1"), from("fe80::1", 7));
+        assert_eq!(local("ff02::1"), None);
+    }
+
     /// If the kernel refuses a long datagram, a scan allows fragments and sends it again. It must
     /// not repeat this forever.
     #[tokio::test]

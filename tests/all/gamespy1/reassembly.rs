@@ -144,6 +144,13 @@ fn a_value_joins_its_key_in_a_reply_that_lacks_its_beginning() {
     ]);
     assert!(!is_complete(&answer));
     assert_eq!(answer.get("score_0"), Some(&b"7"[..]));
+    // Without a key of a row, the first text is a key.
+    let answer = read(&[
+        br"\statusresponse\0\hostname\Srv\eof\",
+        br"\statusresponse\2\mapname\Docks\gametype\VIP\eof\",
+    ]);
+    assert!(!is_complete(&answer));
+    assert_eq!(answer.get("mapname"), Some(&b"Docks"[..]));
 }
 
 /// One of them arrived with a byte of its end changed.

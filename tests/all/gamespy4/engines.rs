@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use queryport::gamespy4::{Answer, Form, Selection, StatusQuery, minecraft};
+use queryport::model::{Charset, Colours, Style};
 use queryport::session::{Conversation, Verdict};
 use queryport::{Dialect, Format, Limits, QueryOptions, ServerStatus, Service, ToStatus};
 use queryport::{Player, Text};
@@ -315,15 +316,18 @@ fn rules_with_the_same_mutators_are_served_as_they_are() {
     ];
     let mut served = ServerStatus::default();
     served.rules = rules.into_iter().collect();
-    let mutators = Some(["SlowTimeKills", "Own"].map(Into::into).to_vec());
+    let mutators = |own: Text| Some(vec!["SlowTimeKills".into(), own]);
     let service = Service::new(Format::UnrealTournament3);
-    for told in [None, mutators.clone()] {
-        served.mutators = told;
+    let style = Style::new(Charset::Utf16Le, Colours::None);
+    let wide = Text::new(&b"O\0w\0n\0"[..], style);
+    // Texts are written in UTF-8 without NUL, so these are the same on the wire.
+    for own in [None, Some("Own".into()), Some("O\0wn".into()), Some(wide)] {
+        served.mutators = own.and_then(mutators);
         let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
         for (key, value) in rules {
             assert_eq!(answer.get(key), Some(value.as_bytes()), "{key}");
         }
-        assert_eq!(answer.to_status().mutators, mutators);
+        assert_eq!(answer.to_status().mutators, mutators("Own".into()));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use allocation_counter::measure;
 use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::gamespy4::{Command, Form, Request, RequestId, Response, Selection};
@@ -68,6 +69,24 @@ pub(crate) fn ask_with(
     queryport::gamespy4::respond(&Request::new(ID, command), status, service, &requester)
         .into_iter()
         .collect()
+}
+
+/// A request can name one column 254 times.
+#[test]
+fn a_request_for_many_columns_takes_little_more_memory_than_its_reply() {
+    let mut served = status(255, 0);
+    for player in &mut served.players {
+        player.name = "n".repeat(200).into();
+    }
+    // 21 is the id of the names.
+    let selection = [&[0, 254][..], &[21; 254], &[0]].concat();
+    let mut replies = Vec::new();
+    let counted = measure(|| replies = ask(Selection(&selection), &served, Format::GameSpy4));
+    let names = replies[0]
+        .split(|byte| *byte == 0)
+        .filter(|name| name.len() == 200);
+    assert!(names.count() > 3);
+    assert!(counted.bytes_max < 1 << 20, "{} bytes", counted.bytes_max);
 }
 
 /// The token of a requester, from the reply to a challenge request.

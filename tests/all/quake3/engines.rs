@@ -406,12 +406,20 @@ fn numbers_for_none_are_none_and_not_lost() {
         let text = format!("statusResponse\n{info}\n{line}\n");
         read(text.as_bytes()).players[0].clone()
     };
-    let eve = first(r"\gamename\Warsow", r#"-9999 26 "Eve" 3"#);
-    assert_eq!(
-        (eve.score, eve.ping, eve.spectator),
-        (None, Some(26), Some(false))
-    );
-    assert_eq!(eve.extra.get("score").unwrap(), "-9999");
+    // Warfork and servers of qfusion that name no game are made from Warsow.
+    for info in [
+        r"\gamename\Warsow",
+        r"\gamename\Warfork",
+        r"\fs_game\basewf",
+    ] {
+        let eve = first(info, r#"-9999 26 "Eve" 3"#);
+        assert_eq!(
+            (eve.score, eve.ping, eve.spectator),
+            (None, Some(26), Some(false)),
+            "{info}"
+        );
+        assert_eq!(eve.extra.get("score").unwrap(), "-9999");
+    }
     let eve = first(r"\gamename\Nexuiz\qcstatus\dm", r#"-666 26 "Eve""#);
     assert_eq!(eve.score, None);
     assert_eq!(eve.extra.get("score").unwrap(), "-666");

@@ -13,6 +13,7 @@ use queryport::{
 };
 
 use crate::common::driven::Driven;
+use crate::common::link::Random;
 use crate::common::pair::SERVER;
 use crate::ut2004::{replies, status_with};
 
@@ -636,6 +637,40 @@ fn separate_lists_are_never_of_two_moments() {
             "{changes_at}: {seen:?}"
         );
     }
+}
+
+/// Also in the last round, and after a list that proves nothing.
+#[test]
+fn each_round_asks_a_server_of_separate_lists_for_both() {
+    let options = QueryOptions::default().with_dialect(Dialect::SeparateLists);
+    let mut random = Random(7);
+    let (mut last_rounds, mut counts) = (0, BTreeMap::new());
+    for _ in 0..300 {
+        let mut pick = |count| random.below(count) as usize;
+        let rules = [
+            rules_with(&[("MaxSpectators", "32")]),
+            rules_with(&[("MaxSpectators", "31")]),
+        ];
+        let players = [players(1..=1), players(1..=2), players(1..=3)];
+        let lists: Vec<_> = (0..6)
+            .map(|_| [rules[pick(8) / 7].clone(), players[pick(3)].clone()])
+            .collect();
+        let lists: Vec<&[Bytes]> = lists.iter().map(|lists| &lists[..]).collect();
+        let played = Played::with(options, &[info(pick(4) as i32)], &lists);
+        let asked = |command| {
+            played
+                .asked
+                .iter()
+                .filter(|asked| **asked == command)
+                .count()
+        };
+        if !played.seen().1 {
+            assert_eq!(asked(1), asked(2), "{:?}", played.asked);
+            last_rounds += usize::from(asked(1) == 5);
+        }
+        *counts.entry(played.asked.clone()).or_insert(0) += 1;
+    }
+    assert!(last_rounds > 20, "{counts:?}");
 }
 
 #[test]
