@@ -1,8 +1,10 @@
 //! All captures, recorded vectors and transcripts, and the corpora of single datagrams, read by the
 //! library and by the naive readers of `tests/kit/src/naive/`.
 
+use std::collections::BTreeSet;
+
 use crate::common::transcript::Transcript;
-use crate::common::{captures, exchange};
+use crate::common::{captures, exchange, files, naive, twist};
 use crate::differential;
 
 /// Recordings of servers of a protocol: a name, and the datagrams of a reply in order of arrival.
@@ -82,6 +84,80 @@ fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
     found.report();
 }
 
+/// Changes of one byte in each recorded reply.
+const CHANGES: usize = 120;
+
+/// Checks every recorded reply of the project with one byte changed: at its ends, and in equal
+/// steps between. At least one in `part` is complete and compared field by field.
+fn changed(protocol: &str, part: usize, check: fn(&[Vec<u8>]) -> bool) {
+    let mut found = Found {
+        check,
+        differences: Vec::new(),
+    };
+    let (mut compared, mut all) = (0, 0);
+    for case in captures::own_cases(protocol) {
+        let packets: Vec<_> = case.packets.iter().map(|packet| packet.to_vec()).collect();
+        let bytes: usize = packets.iter().map(Vec::len).sum();
+        // Odd, so that all four kinds of changes are met.
+        let step = (bytes * 4 / CHANGES) | 1;
+        for (place, packet) in packets.iter().enumerate() {
+            for (number, other) in twist::changes(packet).enumerate() {
+                // The marks at the ends are changed in every way.
+                let is_at_end = number < 8 || number + 32 > packet.len() * 4;
+                if number % step != 0 && !is_at_end {
+                    continue;
+                }
+                let what = format!("{}, change {number} of datagram {place}", case.name);
+                if number % 3 == 0 {
+                    let both = [&packets[..], &[other.clone()]].concat();
+                    found.check(&format!("{what} after the others"), &both);
+                }
+                let mut changed = packets.clone();
+                changed[place] = other;
+                compared += usize::from(found.check(&what, &changed));
+                all += 1;
+            }
+        }
+    }
+    println!("{compared} of {all} compared");
+    assert!(compared * part >= all, "{compared} of {all} were compared");
+    found.report();
+}
+
+/// Requires that the naive readers in these files gave all of their reasons on this thread, for
+/// which a reply is incomplete or ambiguous, except these.
+fn gave_all_reasons(readers: &[&str], except: &[&str]) {
+    let given = naive::reasons();
+    let mut missing = BTreeSet::new();
+    let mut count = 0;
+    for (name, text) in files::texts_below("tests/kit/src/naive", &["rs"]) {
+        if !readers.contains(&name.as_str()) {
+            continue;
+        }
+        let reasons = reasons_in(&text);
+        count += reasons.len();
+        let others = reasons
+            .into_iter()
+            .filter(|reason| !given.contains(&reason[..]));
+        missing.extend(others);
+    }
+    assert!(count >= 5, "{count} reasons of {readers:?}");
+    missing.retain(|reason| !except.contains(&reason.as_str()));
+    assert_eq!(missing, BTreeSet::new());
+}
+
+/// The texts in the source of a naive reader that are the only argument of a call.
+fn reasons_in(source: &str) -> Vec<String> {
+    let calls = source.split('(').skip(1);
+    let texts = calls.filter_map(|call| call.trim_start().strip_prefix('"')?.split_once('"'));
+    let is_reason = |text: &&str| text.contains(' ') && !text.contains(['{', ':', '\\']);
+    let reasons = texts.map(|(text, _)| text).filter(is_reason);
+    reasons
+        .filter(|text| *text != "there is one")
+        .map(str::to_owned)
+        .collect()
+}
+
 /// The differences between the readers.
 struct Found {
     check: fn(&[Vec<u8>]) -> bool,
@@ -100,6 +176,14 @@ impl Found {
     fn report(self) {
         assert_eq!(self.differences, Vec::<String>::new());
     }
+}
+
+/// The corpus of a target whose inputs are exchanges of a client with a server.
+fn exchanges(target: &str, check: fn(&[u8])) {
+    let folder = kit::root().join("fuzz/corpus").join(target);
+    let inputs = std::fs::read_dir(folder).unwrap();
+    let replayed = inputs.map(|input| check(&std::fs::read(input.unwrap().path()).unwrap()));
+    assert!(replayed.count() >= 20, "{target}");
 }
 
 /// The corpora of targets whose inputs are one datagram each.
@@ -137,26 +221,65 @@ fn quake3_each(datagrams: &[Vec<u8>]) -> bool {
 fn quake3() {
     captures("quake3", 21, quake3_each);
     corpora(&["quake3_response", "quake3_reply"], quake3_each);
+    changed("quake3", 2, quake3_each);
+    exchanges("quake3_differential", differential::quake3);
+    gave_all_reasons(
+        &["quake3.rs", "siblings.rs"],
+        &[
+            "a team, or a kind without a team",
+            "a text before the infostring",
+            "more fields than servers write",
+            "no datagram",
+            "no infostring",
+            "numbers after the colours",
+            "the first datagram is missing",
+        ],
+    );
 }
 
 #[test]
 fn gamespy1() {
     captures("gamespy1", 31, differential::gamespy1_datagrams);
-}
-
-#[test]
-fn gamespy1_corpora() {
     corpora(&["gamespy1_response"], differential::gamespy1_datagrams);
+    changed("gamespy1", 6, differential::gamespy1_datagrams);
+    exchanges("gamespy1_differential", differential::gamespy1);
+    gave_all_reasons(&["gamespy1.rs"], &["a mark inside the text"]);
 }
 
 #[test]
 fn gamespy4() {
     captures("gamespy4", 12, differential::gamespy4_datagrams);
     corpora(&["gamespy4_response"], differential::gamespy4_datagrams);
+    changed("gamespy4", 3, differential::gamespy4_datagrams);
+    exchanges("gamespy4_differential", differential::gamespy4);
+    gave_all_reasons(
+        &["gamespy4.rs"],
+        &[
+            "a datagram is cut",
+            "another section first",
+            "as long as the longest",
+            "it ends before its last field",
+            "it ends before its last player",
+            "more NULs than ends",
+            "no data with this id",
+            "no keys",
+            "rows without fields",
+            "something follows the teams",
+            "the keys have no end",
+            "the last section has no end",
+            "two sections of keys",
+        ],
+    );
 }
 
 #[test]
 fn ut2004() {
     captures("ut2004", 4, differential::ut2004_datagrams);
     corpora(&["ut2004_response"], differential::ut2004_datagrams);
+    changed("ut2004", 8, differential::ut2004_datagrams);
+    exchanges("ut2004_differential", differential::ut2004);
+    gave_all_reasons(
+        &["ut2004.rs"],
+        &["an entry without its end in one of the replies"],
+    );
 }

@@ -28,3 +28,17 @@ pub fn flips(packet: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
             })
     })
 }
+
+/// Changes of one byte in a datagram, four at each place: a bit of it, a separator or a digit in its
+/// place, the byte twice, and without it.
+pub fn changes(packet: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
+    const OTHERS: &[u8] = b"\0\\\n\" 0-\xff\x01\x80";
+    (0..packet.len()).flat_map(move |index| {
+        let (before, after) = packet.split_at(index);
+        let (byte, after) = (after[0], &after[1..]);
+        let bit = byte ^ (1 << (index % 8));
+        let other = OTHERS[index % OTHERS.len()];
+        let places: [&[u8]; 4] = [&[bit], &[other], &[byte, byte], &[]];
+        places.map(|place| [before, place, after].concat())
+    })
+}

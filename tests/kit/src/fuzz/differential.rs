@@ -60,6 +60,7 @@ fn play<C: Conversation>(
 
 /// Requires that both agree on a complete answer. Returns whether there were fields to compare.
 fn compare(received: &[Text], ours: Option<Fields>, is_complete: bool, naive: &Reading) -> bool {
+    naive.note();
     if !is_complete {
         return false;
     }
@@ -102,6 +103,7 @@ fn shown(received: &[Text]) -> String {
 
 /// Requires that the library calls an answer complete if the naive reader does.
 fn must_be_complete(received: &[Text], naive: &Reading, is_complete: Option<bool>) {
+    naive.note();
     if let (Whole::Yes, Some(fields)) = (naive.whole, &naive.fields)
         && fields.rules.len() + fields.players.len() * 16 <= MAX_PLAYERS
     {

@@ -23,6 +23,26 @@ struct Part {
 
 /// Reads the reply with this number, or the one without. Datagrams of other replies are ignored.
 pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
+    let reading = read_marked(datagrams, reply);
+    let lacks_mark = |datagram: &Text| datagram.contains(&b'\\') && !datagram.starts_with(br"\");
+    if datagrams.iter().any(lacks_mark) {
+        return Reading::unknown("a datagram that does not begin with a backslash, as netPanzer's");
+    }
+    // Another reply can show that the server has changed.
+    let is_other = |datagram: &Text| match part(datagram) {
+        Some(part) => reply.is_some() && part.reply != reply,
+        None => true,
+    };
+    match reading.fields {
+        Some(fields) if datagrams.iter().any(is_other) => {
+            Reading::open("datagrams of other replies", fields)
+        }
+        fields => Reading { fields, ..reading },
+    }
+}
+
+/// Reads the datagrams that begin with a backslash.
+fn read_marked(datagrams: &[Text], reply: Option<u64>) -> Reading {
     let mut parts: Vec<Part> = datagrams
         .iter()
         .filter_map(|datagram| part(datagram))
@@ -35,8 +55,10 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
     }
     // Serious Sam ends every reply with one of these numbers (status and players), and numbers only
     // its last part.
+    let mut is_status_of_serious_sam = false;
     if reply.is_none() {
         for part in &mut parts {
+            is_status_of_serious_sam |= part.reply == Some(333);
             if matches!(part.reply, Some(333 | 6)) && part.fragment == Some(1) && part.is_final {
                 (part.reply, part.fragment) = (None, None);
             }
@@ -124,6 +146,10 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
     }
     match fields(&bodies.concat()) {
         Err(why) => Reading::unknown(why),
+        // A datagram without a number may be lost.
+        Ok(fields) if is_status_of_serious_sam && fields.name.is_none() => {
+            Reading::open("no name of the server", fields)
+        }
         Ok(fields) if open.is_none() && !have_the_same_columns(&fields.players) => {
             Reading::open("a row may be cut", fields)
         }

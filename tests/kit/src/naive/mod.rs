@@ -5,6 +5,9 @@
 //! A reader gets the datagrams of one server in order of arrival. It returns their fields and
 //! whether they are complete.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 pub mod gamespy1;
 pub mod gamespy4;
 pub mod quake3;
@@ -80,7 +83,23 @@ pub struct Reading {
     pub fields: Option<Fields>,
 }
 
+thread_local! {
+    static REASONS: RefCell<BTreeSet<&'static str>> = RefCell::default();
+}
+
+/// The reasons of the readings on this thread for which something is missing or ambiguous.
+pub fn reasons() -> BTreeSet<&'static str> {
+    REASONS.take()
+}
+
 impl Reading {
+    /// Notes the reason, for [`reasons`].
+    pub(crate) fn note(&self) {
+        if let Whole::No(why) | Whole::Unknown(why) = self.whole {
+            REASONS.with_borrow_mut(|reasons| reasons.insert(why));
+        }
+    }
+
     fn no(why: &'static str) -> Self {
         Self {
             whole: Whole::No(why),
