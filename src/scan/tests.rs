@@ -547,6 +547,34 @@ fn queries_of_different_kinds_run_one_after_the_other_at_an_address() {
     }
 }
 
+/// The end of a query makes room for another at its host, and not at an address that is asked.
+#[test]
+fn an_address_has_one_query_while_others_of_its_host_end() {
+    let now = Instant::now();
+    let [one, other] = ["192.0.2.1:1", "192.0.2.1:2"].map(|peer| peer.parse().unwrap());
+    let mut scanner = Scanner::<Script>::pushed(timing(), options(), now);
+    for (index, (peer, kind)) in (0..).zip([(one, 1), (other, 1), (one, 2)]) {
+        scanner.push(index, peer, kind, Script::default());
+    }
+    assert_eq!(drain(&mut scanner, now), [one, other]);
+    for (ended, next) in [(other, &[][..]), (one, &[one])] {
+        scanner.handle_datagram(now, ended, b"d1");
+        assert!(scanner.poll_answer().is_some());
+        assert_eq!(drain(&mut scanner, now), next);
+    }
+}
+
+#[test]
+fn a_next_step_goes_before_a_new_target() {
+    let now = Instant::now();
+    let mut scanner = Scanner::<Script>::pushed(timing(), options(), now);
+    scanner.push(0, at(0), 0, Script::default());
+    drain(&mut scanner, now);
+    scanner.push(1, at(1), 0, Script::default());
+    scanner.handle_datagram(now, at(0), b"n");
+    assert_eq!(drain(&mut scanner, now), [at(0), at(1)]);
+}
+
 /// A list that is sorted by address must not wait for one busy host after the other.
 #[test]
 fn a_pushed_target_that_waits_for_its_host_makes_way_for_the_next() {

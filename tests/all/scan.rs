@@ -22,14 +22,25 @@ struct Counters {
     rejected: AtomicU64,
 }
 
-/// Reads `d`one, `n`ext and `p`artial.
-struct Letters(Arc<Counters>);
+/// Reads `d`one, `n`ext and `p`artial. Another request accompanies each retry.
+struct Letters {
+    counters: Arc<Counters>,
+    has_companion: bool,
+}
+
+const REQUEST: &[u8] = b"query";
+const COMPANION: &[u8] = b"other";
 
 impl Conversation for Letters {
     type Answer = ();
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        out.extend(b"query");
+        let is_companion = std::mem::take(&mut self.has_companion);
+        out.extend(if is_companion { COMPANION } else { REQUEST });
+    }
+
+    fn has_companion(&self) -> bool {
+        self.has_companion
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<()> {
@@ -38,7 +49,7 @@ impl Conversation for Letters {
             b"n" => Verdict::Next,
             b"p" => Verdict::Partial(Wait::Reply),
             _ => {
-                self.0.rejected.fetch_add(1, Ordering::Relaxed);
+                self.counters.rejected.fetch_add(1, Ordering::Relaxed);
                 let kind = ParseErrorKind::Unexpected("a letter");
                 Verdict::Rejected(ParseError::new(kind, 0))
             }
@@ -47,7 +58,8 @@ impl Conversation for Letters {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<()> {
         let retries = u64::from(remaining == Remaining::Retry);
-        self.0.retries.fetch_add(retries, Ordering::Relaxed);
+        self.counters.retries.fetch_add(retries, Ordering::Relaxed);
+        self.has_companion = true;
         OnTimeout::Retry
     }
 }
@@ -67,6 +79,7 @@ const REPLIES: [&[&[u8]]; 6] = [
 struct Seen {
     replies: &'static [&'static [u8]],
     requests: Vec<Duration>,
+    companions: usize,
     is_answered: bool,
     is_over: bool,
     is_unreachable: bool,
@@ -161,7 +174,11 @@ impl Course {
         let counters = Arc::<Counters>::default();
         let shared = Arc::clone(&counters);
         let queries = targets.clone().into_iter();
-        let queries = queries.map(move |peer| (peer, Letters(Arc::clone(&shared))));
+        let letters = move || Letters {
+            counters: Arc::clone(&shared),
+            has_companion: false,
+        };
+        let queries = queries.map(move |peer| (peer, letters()));
         let conditions = Conditions {
             late: 0.05,
             ..Conditions::bad()
@@ -216,14 +233,20 @@ impl Course {
                 ..Seen::default()
             });
             self.awaited.remove(&to);
-            seen.requests.push(elapsed);
+            let is_companion = out.ends_with(COMPANION);
+            if is_companion {
+                seen.companions += 1;
+            } else {
+                seen.requests.push(elapsed);
+            }
             let (replies, requests) = (seen.replies, seen.requests.len());
             self.counts[0] += u64::from(is_new);
             (self.counts[4], self.counts[6]) = (self.counts[4] + 1, self.counts[6] + length);
             sent += 1;
 
             let lost = random.chance(0.2);
-            for reply in replies.iter().skip(requests - 1).take(usize::from(!lost)) {
+            let replies = replies.iter().skip(requests - 1);
+            for reply in replies.take(usize::from(!lost && !is_companion)) {
                 // A datagram in several comes from elsewhere.
                 let from = if random.chance(0.1) {
                     at("203.0.113.1:9")
@@ -337,7 +360,8 @@ impl Course {
         self.counts[if is_answer { 1 } else { 2 }] += 1;
         match &scanned.result {
             Ok(outcome) => {
-                assert_eq!(outcome.stats.requests as usize, seen.requests.len());
+                let sent = seen.requests.len() + seen.companions;
+                assert_eq!(outcome.stats.requests as usize, sent);
                 self.check_due(elapsed, outcome.elapsed);
             }
             Err(error) if seen.is_unreachable => assert_eq!(*error, QueryError::Unreachable),
@@ -356,6 +380,9 @@ impl Course {
             }
             let is_sent_again = since.len() == 2;
             assert!(since.len() <= 2 && (seen.is_over || is_sent_again));
+            // A companion goes before its request, which the end can overtake.
+            let not_sent = seen.companions - since.len();
+            assert!(not_sent == 0 || (not_sent == 1 && seen.is_over));
         }
         if self.remembered.len() == 512 {
             self.remembered.pop_front();
