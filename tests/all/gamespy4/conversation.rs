@@ -534,6 +534,29 @@ fn replies_out_of_turn_change_nothing() {
     );
 }
 
+#[test]
+fn a_reply_with_an_unknown_id_is_rejected() {
+    for dialect in [
+        Dialect::Standard,
+        Dialect::GameSpy2,
+        Dialect::Minecraft,
+        Dialect::JustCause2,
+    ] {
+        for (kind, rest) in [
+            (9, &b"77\0"[..]),
+            (9, b"\xff\xff\xff\xff\0"),
+            (0, b"hostname\0Srv\0\0\0\0"),
+            (0, b"splitnum\0\x80\0hostname\0Srv\0\0"),
+        ] {
+            let mut query = query_with(QueryOptions::default().with_dialect(dialect));
+            query.request(&mut Vec::new());
+            let reply = [&[kind, 1, 2, 3, 4], rest].concat();
+            let verdict = query.receive(&reply);
+            assert!(matches!(verdict, Verdict::Rejected(_)), "{verdict:?}");
+        }
+    }
+}
+
 /// GameSpy's own code stops after eight datagrams, none of which is the last.
 #[test]
 fn eight_datagrams_without_a_last_one_are_an_incomplete_answer_soon() {

@@ -273,7 +273,7 @@ fn with_id(datagram: Bytes, id: RequestId) -> Bytes {
 #[test]
 fn a_cut_reply_in_one_datagram_is_followed_by_several() {
     let mut served = ServerStatus::default();
-    served.players = (0..64)
+    served.players = (0..200)
         .map(|number| Player::new(format!("player {number}")))
         .collect();
     let service = Service::new(Format::GameSpy4);
@@ -298,7 +298,8 @@ fn a_cut_reply_in_one_datagram_is_followed_by_several() {
     });
     let answer = played.result.unwrap().answer;
     assert!(answer.completeness().is_complete());
-    assert_eq!(answer.players().len(), 64);
+    assert_eq!(answer.players().len(), 200);
+    assert!(answer.datagrams().count() > 1);
 }
 
 /// A served status is read back, and only GameSpy v2's request is answered.
