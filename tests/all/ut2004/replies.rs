@@ -914,6 +914,10 @@ fn limits_hold_over_all_datagrams() {
     let answer = Answer::from_datagrams(&captured, &limits).unwrap();
     assert_eq!(answer.players().count(), 7);
     assert!(answer.completeness().lacks(Part::Players));
+    let captured = captured[..3].iter().cloned().chain([rules(&[("x", "")])]);
+    let answer = Answer::from_datagrams(captured, &limits.with_max_rules(3)).unwrap();
+    assert_eq!(answer.rules().count(), 3);
+    assert!(answer.completeness().lacks(Part::Rules));
 }
 
 #[test]
