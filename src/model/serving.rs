@@ -13,6 +13,14 @@ impl ServerStatus {
         let listed = || u32::try_from(self.players.known()?.len()).ok();
         self.player_count.or_else(listed)
     }
+
+    /// The time limit in minutes; `None` if it has a part of a minute.
+    pub(crate) fn limit_in_minutes(&self) -> Option<u32> {
+        let limit = self.time_limit?;
+        let is_whole = limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
+        let minutes = u32::try_from(limit.as_secs() / 60).ok();
+        minutes.filter(|_| is_whole)
+    }
 }
 
 /// Whether a server is empty, full or neither: what masters filter by.

@@ -108,3 +108,36 @@ fn games_of_quake_2_and_quake_world_are_received_by_their_folders() {
         }
     }
 }
+
+/// A value that has only minutes or seconds cannot hold every time. A longer time would be a claim,
+/// and so would a limit without its part.
+#[test]
+fn no_format_rounds_a_time() {
+    let times = [
+        1, 500, 999, 59_999, 60_000, 60_001, 60_500, 60_999, 89_600, 119_999, 150_000,
+    ];
+    let mut parts_of_a_minute = 0;
+    for format in formats() {
+        for time in times.map(Duration::from_millis) {
+            let mut status = ServerStatus::default();
+            // With it, a GameSpy v1 server is of the Unreal engine, whose time limit is in minutes.
+            status.protocol_version = Some(100);
+            status.time_limit = Some(time);
+            let limit = received(format, &status).time_limit;
+            assert!(
+                limit.is_none() || limit == Some(time),
+                "{format:?} {time:?}: {limit:?}"
+            );
+            parts_of_a_minute += u32::from(limit.is_some_and(|limit| limit.as_secs() % 60 != 0));
+            status.time_limit = Some(Duration::from_secs(600));
+            status.time_left = Some(time);
+            let left = received(format, &status).time_left;
+            let whole = Duration::from_secs(time.as_secs());
+            assert!(
+                left.is_none() || left == Some(whole),
+                "{format:?} {time:?}: {left:?}"
+            );
+        }
+    }
+    assert!(parts_of_a_minute > 0, "Quake 3's limits have a fraction");
+}

@@ -1,7 +1,6 @@
 //! Converts a status to the sections of a reply, with the keys of UT99 (its script UdpServerQuery).
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use crate::gamespy1::to_status::{BOT_MARK, MODEL, SPECTATOR};
 use crate::gamespy1::wire::RowKey;
@@ -123,7 +122,7 @@ fn fields(status: &ServerStatus) -> [Field<'_>; 15] {
             "listenserver",
             status.dedicated.map(|dedicated| word(!dedicated)),
         ),
-        field("timelimit", status.time_limit.map(minutes)),
+        field("timelimit", status.time_limit.map(|_| minutes(status))),
         field(
             "remainingtime",
             number(status.time_left.map(|left| left.as_secs())),
@@ -148,9 +147,8 @@ fn word<'a>(is_true: bool) -> Option<Cow<'a, [u8]>> {
 }
 
 /// A value can only hold whole minutes.
-fn minutes<'a>(limit: Duration) -> Option<Cow<'a, [u8]>> {
-    let seconds = limit.as_secs();
-    let minutes = seconds.is_multiple_of(60).then_some(seconds / 60)?;
+fn minutes<'a>(status: &ServerStatus) -> Option<Cow<'a, [u8]>> {
+    let minutes = status.limit_in_minutes()?;
     Some(minutes.to_string().into_bytes().into())
 }
 

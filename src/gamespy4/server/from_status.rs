@@ -2,7 +2,6 @@
 //! protocol.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use super::writer::{Content, put_head};
 use crate::gamespy4::ut3;
@@ -95,10 +94,6 @@ impl<'a> RequiredKeys<'a> {
         let status = self.status;
         let bots = status.bot_count.unwrap_or(0);
         let people = status.online().map(|online| online.saturating_sub(bots));
-        let is_whole =
-            |limit: &Duration| limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
-        let limit = status.time_limit.filter(is_whole);
-        let minutes = limit.and_then(|limit| u32::try_from(limit.as_secs() / 60).ok());
         let word = |is_true| if is_true { "True" } else { "False" };
         self.text_or("hostname", &status.name, "");
         self.number("hostport", status.game_port);
@@ -117,7 +112,7 @@ impl<'a> RequiredKeys<'a> {
         self.text("p1073741826", &status.game_type);
         self.number("p268435703", status.bot_count);
         self.number("p268435704", status.score_limit);
-        self.number("p268435705", minutes);
+        self.number("p268435705", status.limit_in_minutes());
         self.number("p268435969", status.anti_cheat);
         if let Some(mutators) = &status.mutators {
             self.put_mutators(mutators);

@@ -1,7 +1,5 @@
 //! Encodes a [`ServerStatus`] as UT2004's info record, rules and players.
 
-use std::time::Duration;
-
 use crate::model::{Player, ServerStatus, Text, TextRef};
 use crate::text::number;
 use crate::ut2004::engines::{DEDICATED, NON_DEDICATED, SERVER_MODE};
@@ -107,7 +105,7 @@ fn fields(status: &ServerStatus) -> [FieldRules<'_>; 6] {
         },
         FieldRules {
             key: "TimeLimit",
-            values: status.time_limit.map(minutes),
+            values: status.time_limit.map(|_| time_limit(status)),
         },
         FieldRules {
             key: "Mutator",
@@ -136,14 +134,9 @@ fn password(is_needed: bool) -> Vec<WireText<'static>> {
 }
 
 /// A rule can only hold whole minutes.
-fn minutes(limit: Duration) -> Vec<WireText<'static>> {
-    let is_whole = limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
-    let minutes = i64::try_from(limit.as_secs() / 60).ok();
-    minutes
-        .filter(|_| is_whole)
-        .map(WireText::number)
-        .into_iter()
-        .collect()
+fn time_limit(status: &ServerStatus) -> Vec<WireText<'static>> {
+    let minutes = status.limit_in_minutes().map(i64::from);
+    minutes.map(WireText::number).into_iter().collect()
 }
 
 /// A player as it is written.
