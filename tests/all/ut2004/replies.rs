@@ -508,6 +508,18 @@ fn a_reply_that_lacks_entries_counts_for_nothing() {
     assert!(played.answer.rules().count() < 6);
 }
 
+/// They came before the info, and the server may have removed some until then.
+#[test]
+fn rules_that_later_replies_lack_are_not_complete() {
+    let (whole, lacking) = (whole_rules(), rules(&[("maxspectators", "2")]));
+    let lists: [&[Bytes]; 2] = [&[whole, players(1..=1)], &[lacking, players(1..=2)]];
+    let played = Played::new(&[info(2)], &lists);
+    assert_eq!(
+        (played.numbers(), played.lacks(Part::End)),
+        (vec![2, 1], true)
+    );
+}
+
 #[test]
 fn lists_are_asked_for_five_times_at_most() {
     let rules = rules_with(&[("MaxSpectators", "32")]);
