@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::Service;
 use queryport::gamespy4::{Answer, Command, Form, Request, StatusQuery};
-use queryport::session::{Conversation, Machine, Session, Verdict};
+use queryport::session::{Conversation, Machine, Remaining, Session, Verdict};
 use queryport::{
     Detail, Dialect, Format, Limits, ParseErrorKind, Player, Players, QueryError, QueryOptions,
     ServerStatus, Timing, ToStatus, Verification,
@@ -532,6 +532,16 @@ fn replies_out_of_turn_change_nothing() {
             .is_none(),
         "one request for one challenge"
     );
+    // The challenge of an attempt comes after that of the next one.
+    let options = QueryOptions::default().with_dialect(Dialect::Minecraft);
+    let mut query = query_with(options);
+    let mut requests = [Vec::new(), Vec::new()];
+    query.request(&mut requests[0]);
+    query.timeout(Remaining::Retry);
+    query.request(&mut requests[1]);
+    let [late, new] = requests.map(|request| [b"\x09", &request[3..7], b"77\0"].concat());
+    assert!(matches!(query.receive(&new), Verdict::Next));
+    assert!(matches!(query.receive(&late), Verdict::Partial(_)));
 }
 
 #[test]
