@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use queryport::gamespy4::StatusQuery;
 use queryport::scan::Scanner;
 use queryport::session::{Conversation, Handled, Machine, OnTimeout, Remaining, Verdict, Wait};
-use queryport::{ParseError, ParseErrorKind, QueryError, ScanOptions, Timing};
+use queryport::{ParseError, ParseErrorKind, QueryError, QueryOptions, ScanOptions, Timing};
 
 use crate::common::at;
 use crate::common::link::{Conditions, Datagram, Link, Random};
@@ -463,4 +464,22 @@ fn a_scan_reports_what_its_network_saw() {
             .for_each(|(total, count)| *total += count);
     }
     assert!(total.iter().all(|count| *count > 50), "{total:?}");
+}
+
+/// A retry of GameSpy v4 can be two requests in different forms.
+#[test]
+fn both_requests_of_a_retry_leave_one_after_the_other() {
+    let start = Instant::now();
+    let [one, other] = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], 6500)));
+    let query = |server| (server, StatusQuery::new(7, &QueryOptions::default()));
+    let targets = [one, other].map(query);
+    let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default(), start);
+    let mut sent = |now| {
+        scanner.handle_timeout(now);
+        let mut out = Vec::new();
+        let all = std::iter::from_fn(|| scanner.poll_transmit(now, &mut out));
+        all.map(|transmit| transmit.to).collect::<Vec<_>>()
+    };
+    assert_eq!(sent(start), [one, other]);
+    assert_eq!(sent(start + 1200 * MS), [one, one, other, other]);
 }
