@@ -656,3 +656,167 @@ mod regulars_tests {
         (1..most).for_each(|source| assert!(regulars.note_request(later, source).is_some()));
     }
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    reason = "virtual time and small numbers in tests"
+)]
+mod model_tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Nanoseconds. Times of the model are counted from the start.
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A leaky bucket: when it is empty.
+    #[derive(Debug, Clone, Copy, Default)]
+    struct Bucket(u64);
+
+    /// Bytes a second, and bytes at once.
+    type Bound = (u64, u64);
+    const SOURCE: Bound = (8 << 10, 64 << 10);
+    const HALF: Bound = (512 << 10, 128 << 10);
+
+    impl Bucket {
+        fn has_space(self, now: u64, (rate, burst): Bound, bytes: u64) -> bool {
+            let rest = burst * SECOND / rate - bytes * SECOND / rate;
+            self.0.saturating_sub(rest) <= now
+        }
+
+        fn add(&mut self, now: u64, (rate, _): Bound, bytes: u64) {
+            self.0 = self.0.max(now) + bytes * SECOND / rate;
+        }
+    }
+
+    /// A source or a network, by its first address. Proved addresses have their own.
+    type Place = (IpAddr, bool);
+
+    /// The plain model.
+    #[derive(Debug, Default)]
+    struct Model {
+        sources: BTreeMap<Place, Bucket>,
+        networks: BTreeMap<Place, Bucket>,
+        /// Of addresses that are not proved, and of those that are.
+        totals: [Bucket; 2],
+        /// The shares of regular sources.
+        shares: BTreeMap<Place, Bucket>,
+        /// When each source that is not regular was first answered.
+        answered: BTreeMap<Place, u64>,
+    }
+
+    fn places(from: IpAddr, is_proved: bool) -> [Place; 2] {
+        let cut = |v4: u32, v6: u32| match from {
+            IpAddr::V4(ip) => IpAddr::V4((ip.to_bits() >> v4 << v4).into()),
+            IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() >> v6 << v6).into()),
+        };
+        [(cut(0, 64), is_proved), (cut(8, 80), is_proved)]
+    }
+
+    impl Model {
+        fn admit(&self, now: u64, from: IpAddr, is_proved: bool) -> Result<(), Limited> {
+            let [source, network] = places(from, is_proved);
+            let is_full = |bucket: Option<&Bucket>| {
+                bucket.is_some_and(|bucket| !bucket.has_space(now, SOURCE, 1))
+            };
+            if is_full(self.sources.get(&source)) || is_full(self.networks.get(&network)) {
+                return Err(Limited::BySource);
+            }
+            let has_share = |share: &Bucket| share.has_space(now, HALF, 1);
+            let has_own_space = self.shares.get(&source).is_some_and(has_share);
+            let total = self.totals[usize::from(is_proved)];
+            if has_own_space || total.has_space(now, HALF, 1) {
+                Ok(())
+            } else {
+                Err(Limited::ByTotal)
+            }
+        }
+
+        fn charge(&mut self, now: u64, from: IpAddr, is_proved: bool, bytes: u64) {
+            let [source, network] = places(from, is_proved);
+            let [eighth, sixteenth] = if is_proved { [8, 16] } else { [1, 1] };
+            let to_source = bytes.div_ceil(eighth);
+            let bucket = self.sources.entry(source).or_default();
+            bucket.add(now, SOURCE, to_source);
+            let bucket = self.networks.entry(network).or_default();
+            bucket.add(now, SOURCE, to_source.div_ceil(4));
+            let total = &mut self.totals[usize::from(is_proved)];
+            if let Some(share) = self.shares.get_mut(&source) {
+                if share.has_space(now, HALF, 1) {
+                    return share.add(now, HALF, to_source * 64);
+                }
+            } else if !is_proved && total.has_space(now, HALF, 32 << 10) {
+                let first = *self.answered.entry(source).or_insert(now);
+                if now >= first + 30 * SECOND {
+                    self.answered.remove(&source);
+                    self.shares.insert(source, Bucket::default());
+                }
+            }
+            total.add(now, HALF, bytes.div_ceil(sixteenth));
+        }
+    }
+
+    /// A sequence of numbers that looks random.
+    struct Random(u64);
+
+    impl Random {
+        fn pick<T: Copy, const N: usize>(&mut self, choices: [T; N]) -> T {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005) + 1;
+            choices[(self.0 >> 33) as usize % N]
+        }
+    }
+
+    const CLIENTS: [&str; 8] = [
+        "192.0.2.1",
+        "192.0.2.2",
+        "192.0.2.255",
+        "192.0.3.1",
+        "198.51.100.1",
+        "2001:db8::1",
+        "2001:db8::ffff:2",
+        "2001:db8:0:1::1",
+    ];
+
+    #[test]
+    fn requests_are_admitted_exactly_as_the_bounds_say_whatever_happens() {
+        let mut counts = [0; 5];
+        for seed in 0..60 {
+            let random = &mut Random(seed);
+            let (start, mut now) = (Instant::now(), 0);
+            let mut guard = Guard::new(GuardOptions::default(), Secret::new([1; 16]));
+            let mut model = Model::default();
+            for step in 0..1500 {
+                let pause = match step % 30 {
+                    0 => random.pick([900, 15_000, 31_000]),
+                    _ => random.pick([0, 0, 0, 0, 1, 20]),
+                };
+                now += pause * SECOND / 1000;
+                let from: IpAddr = random.pick(CLIENTS).parse().unwrap();
+                let is_proved = random.pick([false, false, true]);
+                let instant = start + Duration::from_nanos(now);
+                let admitted = guard.admit(instant, from, is_proved);
+                let expected = model.admit(now, from, is_proved);
+                assert_eq!(admitted.map(drop), expected, "{from} at {now}");
+                let has_share = model.shares.contains_key(&places(from, is_proved)[0]);
+                counts[match expected {
+                    Ok(()) if has_share => 0,
+                    Ok(()) => 1,
+                    Err(Limited::BySource) => 2,
+                    Err(Limited::ByTotal) if has_share => 3,
+                    Err(Limited::ByTotal) => 4,
+                }] += 1;
+                // Some requests get no reply.
+                let bytes = random.pick([0, 300, 1_400, 20_000, 64 << 10]);
+                if let Some(admitted) = admitted.ok().filter(|_| bytes > 0) {
+                    guard.charge(instant, admitted, bytes);
+                    model.charge(now, from, is_proved, bytes);
+                }
+                assert_eq!(guard.regulars.sources.len(), model.shares.len());
+            }
+        }
+        assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+    }
+}
