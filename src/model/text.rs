@@ -528,27 +528,53 @@ mod tests {
         assert_eq!(TextRef::new(b"", Q3).plain(), "");
     }
 
+    /// The characters of `Default_Ignorable_Code_Point` with those next to them that are removed
+    /// too: U+2028, U+2029 and U+FFF9 to U+FFFB.
+    const INVISIBLE: [(char, char); 17] = [
+        ('\u{ad}', '\u{ad}'),
+        ('\u{34f}', '\u{34f}'),
+        ('\u{61c}', '\u{61c}'),
+        ('\u{115f}', '\u{1160}'),
+        ('\u{17b4}', '\u{17b5}'),
+        ('\u{180b}', '\u{180f}'),
+        ('\u{200b}', '\u{200f}'),
+        ('\u{2028}', '\u{202e}'),
+        ('\u{2060}', '\u{206f}'),
+        ('\u{3164}', '\u{3164}'),
+        ('\u{fe00}', '\u{fe0f}'),
+        ('\u{feff}', '\u{feff}'),
+        ('\u{ffa0}', '\u{ffa0}'),
+        ('\u{fff0}', '\u{fffb}'),
+        ('\u{1bca0}', '\u{1bca3}'),
+        ('\u{1d173}', '\u{1d17a}'),
+        ('\u{e0000}', '\u{e0fff}'),
+    ];
+
+    /// Unicode counts 4,174 code points in `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt).
+    #[test]
+    fn exactly_the_invisible_characters_are_removed() {
+        let mut removed = Vec::new();
+        for character in '\u{a0}'..=char::MAX {
+            if !is_invisible(character) {
+                continue;
+            }
+            let before = char::from_u32(u32::from(character) - 1);
+            match removed.last_mut() {
+                Some((_, last)) if Some(*last) == before => *last = character,
+                _ => removed.push((character, character)),
+            }
+        }
+        assert_eq!(removed, INVISIBLE);
+        let count = |(first, last)| u32::from(last) - u32::from(first) + 1;
+        assert_eq!(INVISIBLE.map(count).iter().sum::<u32>(), 4174 + 5);
+    }
+
     #[test]
     fn texts_that_look_alike_have_one_plain_text() {
-        for hidden in [
-            '\u{ad}',
-            '\u{34f}',
-            '\u{115f}',
-            '\u{180e}',
-            '\u{200b}',
-            '\u{200d}',
-            '\u{2028}',
-            '\u{2060}',
-            '\u{2064}',
-            '\u{3164}',
-            '\u{fe0f}',
-            '\u{feff}',
-            '\u{ffa0}',
-            '\u{fff9}',
-            '\u{1d173}',
-            '\u{e0001}',
-            '\u{e0041}',
-        ] {
+        let ends = INVISIBLE
+            .into_iter()
+            .flat_map(|(first, last)| [first, last]);
+        for hidden in ends {
             let raw = format!("{hidden}An^1{hidden}n{hidden}");
             let text = TextRef::new(raw.as_bytes(), Q3);
             assert_eq!(text.plain(), "Ann", "{hidden:?}");

@@ -184,36 +184,83 @@ impl Charset {
 mod tests {
     use super::*;
 
+    /// Unicode's mapping tables CP1252.TXT and CP1251.TXT, from 0x80 on. Undefined bytes are control
+    /// characters.
+    const CODE_PAGES: [(Charset, &str, &str); 2] = [
+        (
+            Charset::Windows1252,
+            "20AC 81 201A 192 201E 2026 2020 2021 2C6 2030 160 2039 152 8D 17D 8F \
+             90 2018 2019 201C 201D 2022 2013 2014 2DC 2122 161 203A 153 9D 17E 178",
+            "A0..FF",
+        ),
+        (
+            Charset::Windows1251,
+            "402 403 201A 453 201E 2026 2020 2021 20AC 2030 409 2039 40A 40C 40B 40F \
+             452 2018 2019 201C 201D 2022 2013 2014 98 2122 459 203A 45A 45C 45B 45F \
+             A0 40E 45E 408 A4 490 A6 A7 401 A9 404 AB AC AD AE 407 \
+             B0 B1 406 456 491 B5 B6 B7 451 2116 454 BB 458 405 455 457",
+            "410..44F",
+        ),
+    ];
+
     #[test]
-    fn every_byte_round_trips() {
-        for charset in [Charset::Windows1252, Charset::Windows1251] {
-            for byte in 0..=255_u8 {
+    fn every_byte_of_a_code_page_is_read_and_written() {
+        let code = |text: &str| u32::from_str_radix(text, 16).unwrap();
+        for (charset, codes, last) in CODE_PAGES {
+            let (first, last) = last.split_once("..").unwrap();
+            let high = codes.split(' ').map(code).chain(code(first)..=code(last));
+            let characters: Vec<u32> = (0..0x80).chain(high).collect();
+            assert_eq!(characters.len(), 256);
+            for (byte, character) in (0..=u8::MAX).zip(characters) {
                 let text = charset.decode(&[byte]).into_owned();
+                assert_eq!(text.chars().map(u32::from).collect::<Vec<_>>(), [character]);
                 assert_eq!(charset.encode(&text), [byte], "{byte:#x} = {text:?}");
             }
         }
     }
 
-    /// xonotic/darkplaces, console.c, `qfont_table`; QW-Group/ezquake-source, src/console.c.
+    /// The glyphs of Quake's font that look like other characters than their own, in one of the two
+    /// colours (xonotic/darkplaces, console.c, `qfont_table`; QW-Group/ezquake-source,
+    /// src/console.c). Those from 0x12 on are the digits.
+    const LOOKS: [(char, &[u8]); 8] = [
+        ('<', &[0x00, 0x1D, 0x7F]),
+        ('=', &[0x01, 0x1E]),
+        ('>', &[0x02, 0x0D, 0x1F]),
+        ('#', &[0x03, 0x04, 0x06, 0x07, 0x08, 0x09, 0x0B]),
+        ('.', &[0x05, 0x0E, 0x0F, 0x1C]),
+        (' ', &[0x0A, 0x0C]),
+        ('[', &[0x10]),
+        (']', &[0x11]),
+    ];
+
     #[test]
-    fn glyphs_of_quake_are_read() {
-        assert_eq!(
-            Charset::Quake.decode(b"\x10\xc1nn\x11 \x12\x9b"),
-            "[Ann] 09"
-        );
-        assert_eq!(Charset::Quake.decode(b"\xff\x7f\x89\t\x8d\r"), "<<#\t>\r");
-        assert!(matches!(
-            Charset::Quake.decode(b"Ann"),
-            Cow::Borrowed("Ann")
-        ));
-        assert_eq!(Charset::Quake.encode("[\u{e4}]"), b"[?]");
+    fn every_glyph_of_quake_is_read_as_what_it_looks_like_in_both_colours() {
+        for number in 0..=0x7F_u8 {
+            let others = LOOKS.iter().find(|(_, glyphs)| glyphs.contains(&number));
+            let look = match (others, number) {
+                (Some((character, _)), _) => *character,
+                (None, 0x12..=0x1B) => char::from(b'0' + (number - 0x12)),
+                (None, _) => char::from(number),
+            };
+            for byte in [number, number | 0x80] {
+                let is_break = matches!(byte, b'\t' | b'\n' | b'\r');
+                let expected = if is_break { char::from(byte) } else { look };
+                let read = Charset::Quake.decode(&[byte]).into_owned();
+                assert_eq!(read, expected.to_string(), "{byte:#x}");
+                let of_console = char::from_u32(0xE000 + u32::from(byte)).unwrap();
+                assert_eq!(console_character(of_console), look, "{byte:#x}");
+            }
+        }
+        for other in ['A', '\u{e0}', '\u{e100}', '\u{1e041}'] {
+            assert_eq!(console_character(other), other);
+        }
     }
 
     #[test]
-    fn glyphs_of_the_console_font_are_its_characters() {
-        let glyphs = "\u{e041}\u{e0c1}\u{e012}\u{e01b}\u{e010}\u{e08d}\u{e100}é";
-        let shown: String = glyphs.chars().map(console_character).collect();
-        assert_eq!(shown, "AA09[>\u{e100}é");
+    fn plain_texts_of_quake_are_borrowed_and_other_characters_are_not_written() {
+        let plain: Vec<u8> = (b' '..=b'~').collect();
+        assert!(matches!(Charset::Quake.decode(&plain), Cow::Borrowed(_)));
+        assert_eq!(Charset::Quake.encode("[\u{e4}]"), b"[?]");
     }
 
     #[test]
