@@ -338,6 +338,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Dialect;
     use crate::secret::Secret;
     use std::collections::BTreeMap;
 
@@ -368,6 +369,15 @@ mod tests {
                 None => now = search.poll_timeout(),
             }
         }
+    }
+
+    /// Hands over a datagram twice: as a socket of both families has it from IPv4, and as one of IPv4.
+    fn hear(search: &mut Discovery, now: Instant, from: SocketAddr, datagram: &[u8]) {
+        if let SocketAddr::V4(v4) = from {
+            let mapped = v4.ip().to_ipv6_mapped();
+            search.handle_datagram(now, (mapped, v4.port()).into(), datagram);
+        }
+        search.handle_datagram(now, from, datagram);
     }
 
     fn reply(request: &[u8], name: &str) -> Vec<u8> {
@@ -457,7 +467,7 @@ mod tests {
                 break;
             }
             let from = at(&format!("192.0.2.{host}:27960"));
-            search.handle_datagram(now, from, &reply(&sent[&27960][0], "Srv"));
+            hear(&mut search, now, from, &reply(&sent[&27960][0], "Srv"));
         }
         assert_eq!(found(&mut search).len(), 3, "within the timeout of 4 s");
         assert!(search.is_finished(last + Timing::default().timeout()));
@@ -509,12 +519,12 @@ mod tests {
             .find(|request| request.starts_with(b"\xfe\xfd\x09"))
             .unwrap();
         let challenge = [b"\x09", &minecraft[3..7], b"5\0"].concat();
-        search.handle_datagram(now, at("192.0.2.1:4000"), &challenge);
+        hear(&mut search, now, at("192.0.2.1:4000"), &challenge);
         let minecraft = search.poll_found().unwrap();
         assert_eq!(minecraft.protocol, Protocol::GameSpy4);
-        assert_eq!(minecraft.options.dialect, crate::Dialect::Minecraft);
+        assert_eq!(minecraft.options.dialect, Dialect::Minecraft);
         // A wrong id, and a wrong challenge.
-        search.handle_datagram(now, at("192.0.2.2:4000"), b"\x09abcd5\0");
+        hear(&mut search, now, at("192.0.2.2:4000"), b"\x09abcd5\0");
         search.handle_datagram(
             now,
             at("192.0.2.2:4000"),
@@ -550,7 +560,7 @@ mod tests {
         // From the shared port; then the same server from its query port, and another that answers
         // there only.
         for from in ["192.0.2.1:10777", "192.0.2.1:7798", "192.0.2.2:7778"] {
-            ut2004.handle_datagram(now, at(from), &ut2004_info());
+            hear(&mut ut2004, now, at(from), &ut2004_info());
         }
         let expected =
             ["192.0.2.1:7798", "192.0.2.2:7778"].map(|at| (Protocol::Ut2004, at.to_owned()));
@@ -574,7 +584,7 @@ mod tests {
             b"REPORTQUERY",
             b"u-t 5",
         ] {
-            ut.handle_datagram(now, at("192.0.2.1:8777"), answer);
+            hear(&mut ut, now, at("192.0.2.1:8777"), answer);
         }
         let expected =
             ["192.0.2.1:7788", "192.0.2.1:7798"].map(|at| (Protocol::GameSpy1, at.to_owned()));
@@ -589,7 +599,7 @@ mod tests {
         let from = at("192.0.2.1:5000");
         for request in sent.values().flatten() {
             for length in 0..=request.len() {
-                search.handle_datagram(now, from, &request[..length]);
+                hear(&mut search, now, from, &request[..length]);
                 assert!(
                     found(&mut search).is_empty(),
                     "{}",
@@ -607,7 +617,7 @@ mod tests {
             br"\\value",
             &[0x80, 0, 0, 0],
         ] {
-            search.handle_datagram(now, from, nonsense);
+            hear(&mut search, now, from, nonsense);
             assert!(found(&mut search).is_empty(), "{}", nonsense.escape_ascii());
         }
         let answer = br"\hostname\Srv\final\\queryid\1.1";
@@ -617,9 +627,27 @@ mod tests {
             "224.0.0.1:7778",
             "0.0.0.0:7778",
         ] {
-            search.handle_datagram(now, at(nobody), answer);
+            hear(&mut search, now, at(nobody), answer);
         }
         assert!(found(&mut search).is_empty());
+    }
+
+    #[test]
+    fn a_chosen_dialect_is_used_with_its_own_protocol_only() {
+        use Dialect::{Minecraft, QuakeWorld, SeparateLists, XServerQuery};
+        for chosen in [Minecraft, QuakeWorld, SeparateLists, XServerQuery] {
+            let options = QueryOptions::default().with_dialect(chosen);
+            let search = Discovery::new(None, options, Timing::default(), || 7, Instant::now());
+            for probe in &search.probes {
+                let dialect = probe.options.dialect();
+                assert!(dialect.fits(probe.protocol), "{chosen:?}: {dialect:?}");
+            }
+            let own = chosen.protocol();
+            let is_own = |probe: &&Probe| Some(probe.protocol) == own && probe.query.is_some();
+            let mut of_protocol = search.probes.iter().filter(is_own);
+            let is_used = |probe: &Probe| probe.options.dialect() == chosen;
+            assert!(of_protocol.any(is_used), "{chosen:?} is not used");
+        }
     }
 
     #[test]
@@ -641,25 +669,35 @@ mod tests {
         // All hosts of a local network can be in one /64.
         let mut one_network = search(None, now);
         for host in 1..=200 {
-            one_network.handle_datagram(now, at(&format!("[2001:db8::{host:x}]:7778")), answer);
+            hear(
+                &mut one_network,
+                now,
+                at(&format!("[2001:db8::{host:x}]:7778")),
+                answer,
+            );
         }
         assert_eq!(one_network.found.len(), 200);
         let mut one = search(None, now);
         for port in 1024..4_000 {
-            one.handle_datagram(now, at(&format!("192.0.2.1:{port}")), answer);
+            hear(&mut one, now, at(&format!("192.0.2.1:{port}")), answer);
         }
         assert_eq!(one.found.len(), MAX_LAN_SERVERS_PER_HOST);
         // The beacon of one host names many ports.
         let mut beacon = search(Some("ut"), now);
         for port in 1024..4_000 {
-            beacon.handle_datagram(now, at("192.0.2.1:8777"), format!("ut {port}").as_bytes());
+            hear(
+                &mut beacon,
+                now,
+                at("192.0.2.1:8777"),
+                format!("ut {port}").as_bytes(),
+            );
         }
         assert_eq!(found(&mut beacon).len(), MAX_LAN_SERVERS_PER_HOST);
         let mut many = search(None, now);
         for host in 0..5_000_u32 {
             let from = SocketAddr::from((0x0A00_0001_u32.wrapping_add(host).to_be_bytes(), 7778));
             for _ in 0..2 {
-                many.handle_datagram(now, from, answer);
+                hear(&mut many, now, from, answer);
             }
         }
         assert_eq!(
@@ -711,14 +749,14 @@ mod tests {
                     out.clear();
                 }
                 let from = SocketAddr::from(([192, 0, 2, host], port * 3600));
-                search.handle_datagram(now, from, &datagram);
+                hear(&mut search, now, from, &datagram);
                 count += 1;
                 while let Some(found) = search.poll_found() {
                     let LanServer { protocol, server, options } = found;
                     prop_assert_eq!(server.ip(), from.ip());
                     prop_assert_ne!(server.port(), 0);
                     prop_assert!(servers.insert(server), "{} twice", server);
-                    prop_assert_eq!(options.within(protocol), options);
+                    prop_assert!(options.dialect().fits(protocol));
                 }
                 prop_assert!(servers.len() <= count);
             }
