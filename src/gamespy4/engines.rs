@@ -543,9 +543,12 @@ mod tests {
         [b"\0\x01\x02\x03\x04splitnum\0\0", pairs.as_bytes(), players].concat()
     }
 
+    /// The form of a reply, its pairs, and the fields of its status.
+    type Reply = (fn(&str) -> Vec<u8>, &'static str, &'static str);
+
     /// Replies with the keys of each row, in several where one key takes the place of another, and
     /// their fields. Invented values.
-    const REPLIES: &[(fn(&str) -> Vec<u8>, &str, &str)] = &[
+    const REPLIES: &[Reply] = &[
         // No known engine. A limit of time has no unit.
         (
             sections,

@@ -415,10 +415,11 @@ mod tests {
     ];
 
     fn string(text: &str) -> Vec<u8> {
-        match text.len() {
-            0 => vec![0],
-            length => [&[length as u8 + 1], text.as_bytes(), &[0]].concat(),
+        if text.is_empty() {
+            return vec![0];
         }
+        let length = u8::try_from(text.len().saturating_add(1)).unwrap();
+        [&[length], text.as_bytes(), &[0]].concat()
     }
 
     /// The info record and the rules of a reply.

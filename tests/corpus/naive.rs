@@ -109,7 +109,7 @@ fn changed(protocol: &str, part: usize, check: fn(&[Vec<u8>]) -> bool) {
                 }
                 let what = format!("{}, change {number} of datagram {place}", case.name);
                 if number % 3 == 0 {
-                    let both = [&packets[..], &[other.clone()]].concat();
+                    let both = [&packets[..], std::slice::from_ref(&other)].concat();
                     found.check(&format!("{what} after the others"), &both);
                 }
                 let mut changed = packets.clone();
