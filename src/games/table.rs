@@ -30,13 +30,16 @@ const QUAKE3: Game = Game {
     engine: Some(&engines::DEFAULT),
     own_engines: &[],
     marks: &[],
-    further: Further { count: 3, step: 1 },
+    further: NEXT_PORTS,
     lan: &[],
     quirks: "",
     known: Certainty::Unknown,
     evidence: Evidence::OneList,
     source: "",
 };
+/// As many ports as the engine's own clients try in a local network (ioquake/ioq3,
+/// `NUM_SERVER_PORTS` of code/qcommon/qcommon.h).
+const NEXT_PORTS: Further = Further { count: 3, step: 1 };
 /// For protocols in which a host's second server has no usual port.
 const NO_FURTHER: Further = Further { count: 0, step: 0 };
 const GAMESPY1: Game = Game {

@@ -120,11 +120,6 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     (Protocol::Ut2004, &[7778, 7708]),
 ];
 
-/// How many further ports of a Quake 3 server to try: as many as the engine's own clients try in a
-/// local network (ioquake/ioq3, `NUM_SERVER_PORTS` of code/qcommon/qcommon.h).
-#[cfg(feature = "games")]
-const NEXT_PORTS: u16 = 3;
-
 /// Why a server of a game cannot be queried.
 #[cfg(feature = "games")]
 const NO_PORT: &str = "the game has no default port, and no port is given";
@@ -518,15 +513,6 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
     if given.is_some() {
         add(game.protocol, given);
         return candidates;
-    }
-    if game.protocol == Protocol::Quake3 {
-        for offset in 1..=NEXT_PORTS {
-            let default = game.default_query_port();
-            add(
-                game.protocol,
-                default.and_then(|port| port.checked_add(offset)),
-            );
-        }
     }
     for port in game.further_query_ports() {
         add(game.protocol, Some(port));

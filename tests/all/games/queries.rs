@@ -122,19 +122,34 @@ async fn the_side_port_of_ut2004_is_asked_where_the_query_port_is_closed() {
     server.abort();
     let _ = server.await;
 
-    // The same port, with a server that names another game.
-    let socket = bind(side_port);
-    let _other = answer(
-        socket,
-        Protocol::GameSpy1.into(),
-        named("other", Some(game_port + 1)),
-    );
-    let error = client().query_game(game, &text).await.unwrap_err();
-    assert_eq!(
-        error.kind(),
-        ErrorKind::Unreachable,
-        "the query port is closed: {error}"
-    );
+    // The same port, with servers that are another one, by their game port or by their game.
+    let mut accepted = Vec::new();
+    for (name_of_game, port_of_game) in [
+        (None, Some(game_port + 1)),
+        (Some("ut"), Some(game_port)),
+        (Some("ut"), None),
+        (Some("ut2004"), Some(game_port + 1)),
+        (Some("ut2004"), Some(game_port)),
+        (Some("ut2004"), None),
+    ] {
+        let mut status = named("side", port_of_game);
+        status.game = name_of_game.map(Into::into);
+        let server = answer(bind(side_port), Protocol::GameSpy1.into(), status);
+        match client().query_game(game, &text).await {
+            Ok(found) => {
+                assert_eq!(found.outcome.peer, side_port);
+                accepted.push((name_of_game, port_of_game));
+            }
+            Err(error) => {
+                let kind = error.kind();
+                assert_eq!(kind, ErrorKind::Unreachable, "at the query port: {error}");
+            }
+        }
+        server.abort();
+        let _ = server.await;
+    }
+    let own = Some("ut2004");
+    assert_eq!(accepted, [(own, Some(game_port)), (own, None)]);
 }
 
 #[cfg(target_os = "linux")]
