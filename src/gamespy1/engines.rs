@@ -605,6 +605,15 @@ mod tests {
             br"\gamename\own\mods\g\mod\f\fraglimit\4\scorelimit\3\final\\queryid\1.1",
             "game own, mod f, score 3",
         ),
+        // Rows with both names show an engine whose teams count from 1.
+        (
+            br"\hostname\Srv\teamname_0\Axis\playername_0\Ann\final\\queryid\1.1",
+            "name Srv, teams 1 Axis, list [Ann]",
+        ),
+        (
+            br"\hostname\Srv\teamname_0\Axis\player_0\Ann\final\\queryid\1.1",
+            "name Srv, teams 0 Axis, list [Ann]",
+        ),
         // A score of zero is left out.
         (
             br"\gamename\swat4\player_0\Ann\score_0\5\player_1\Bob\final\\queryid\1.1",
