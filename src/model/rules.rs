@@ -195,11 +195,9 @@ impl List {
         self.entries.push(entry);
     }
 
-    /// A text as a slice of the buffer. A text that is not in the buffer is appended to it.
+    /// Appends a text to the buffer.
     fn slice(&mut self, text: RawText<'_>) -> Slice {
-        let found = locate(&self.bytes, text.raw);
-        let start = found.map_or_else(|| self.append(text.raw), |range| range.start);
-        Slice::new(start, text)
+        Slice::new(self.append(text.raw), text)
     }
 
     /// Appends bytes to the buffer and returns where they start.
