@@ -472,7 +472,9 @@ mod tests {
     use super::*;
     use crate::gamespy1::wire::Fields;
     use crate::gamespy1::{Answer, StatusQuery};
-    use crate::meaning::{facts, reduced, restyled, undecided, untested, with_cells_of};
+    use crate::meaning::{
+        facts, reduced, restyled, undecided, untested, with_cells_of, with_keys_in_capitals,
+    };
     use crate::session::{Conversation, Verdict};
     use crate::{Limits, QueryOptions};
 
@@ -749,6 +751,22 @@ mod tests {
             )
         });
         rows.chain(cells).collect()
+    }
+
+    #[test]
+    fn keys_mean_the_same_in_any_case() {
+        // A reply without a backslash before its first key is told by this key.
+        let replies = REPLIES.iter().filter(|(reply, _)| reply.starts_with(b"\\"));
+        for (reply, expected) in replies {
+            let capitals = String::from_utf8(with_keys_in_capitals(reply)).unwrap();
+            // The keys of the protocol itself have one case.
+            let capitals = capitals
+                .replace("QUERYID", "queryid")
+                .replace("FINAL", "final");
+            let read = read(capitals.as_bytes(), None);
+            let (fields, _) = read.split_once('\n').unwrap();
+            assert_eq!(fields, *expected, "{}", reply.escape_ascii());
+        }
     }
 
     #[test]

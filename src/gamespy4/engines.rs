@@ -476,7 +476,9 @@ mod tests {
     use super::*;
     use crate::Limits;
     use crate::gamespy4::Answer;
-    use crate::meaning::{facts, reduced, restyled, undecided, untested, with_cells_of};
+    use crate::meaning::{
+        facts, reduced, restyled, undecided, untested, with_cells_of, with_keys_in_capitals,
+    };
 
     /// The reply in sections with the pairs of a text such as `\key\value`.
     fn sections(text: &str) -> Vec<u8> {
@@ -780,6 +782,17 @@ mod tests {
             )
         });
         rows.chain(cells).chain(columns).collect()
+    }
+
+    #[test]
+    fn keys_mean_the_same_in_any_case() {
+        for (datagram, text, expected) in REPLIES {
+            let capitals = with_keys_in_capitals(text.as_bytes());
+            let capitals = String::from_utf8(capitals).unwrap();
+            let read = read(&datagram(&capitals), None);
+            let (fields, _) = read.split_once('\n').unwrap();
+            assert_eq!(fields, *expected, "{text}");
+        }
     }
 
     #[test]

@@ -66,6 +66,20 @@ macro_rules! with_cells_of {
 }
 pub(crate) use with_cells_of;
 
+/// Pairs such as `\key\value`, with each key in capitals.
+pub(crate) fn with_keys_in_capitals(pairs: &[u8]) -> Vec<u8> {
+    let mut is_key = false;
+    let in_capitals = pairs.iter().map(|byte| {
+        is_key ^= *byte == b'\\';
+        if is_key {
+            byte.to_ascii_uppercase()
+        } else {
+            *byte
+        }
+    });
+    in_capitals.collect()
+}
+
 /// The fields that keys of a reply fill, as far as a status has them, in one line.
 pub(crate) fn facts(status: &ServerStatus) -> String {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.plain().into_owned());

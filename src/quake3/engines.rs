@@ -1494,7 +1494,9 @@ pub(crate) const QFUSION: Engine = Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meaning::{facts, reduced, restyled, undecided, untested, with_cells_of};
+    use crate::meaning::{
+        facts, reduced, restyled, undecided, untested, with_cells_of, with_keys_in_capitals,
+    };
     use crate::quake3::Answer;
     use crate::quake3::wire::InfoString;
     use crate::{Limits, ServerStatus, Text};
@@ -2392,6 +2394,21 @@ mod tests {
         } in ALL.iter().map(|engine| engine.row)
         {
             assert_eq!(untested(name, signatures, &replies), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn keys_mean_the_same_in_any_case() {
+        let in_capitals = |info: &str| {
+            let capitals = with_keys_in_capitals(info.as_bytes());
+            String::from_utf8(capitals).unwrap()
+        };
+        for (name, info, _) in REPLIES {
+            assert_eq!(name_of(&in_capitals(info)), *name, "{info}");
+        }
+        for (family, info, fields) in FIELDS {
+            let read = fields_of(*family, &in_capitals(info), None);
+            assert_eq!(read, *fields, "{info}");
         }
     }
 

@@ -252,7 +252,7 @@ mod tests {
 
     use super::*;
     use crate::Limits;
-    use crate::meaning::{facts, reduced, undecided, with_cells_of};
+    use crate::meaning::{facts, reduced, undecided, with_cells_of, with_keys_in_capitals};
     use crate::ut2004::Answer;
 
     /// Replies of servers as they describe themselves, by the source of each row: the version, the
@@ -462,6 +462,18 @@ mod tests {
         let cells = ENGINES.iter().chain([&OTHERS]);
         let cells = cells.flat_map(|other| with_cells_of!(engine, other, flags, names_all));
         rows.chain(cells).collect()
+    }
+
+    #[test]
+    fn keys_mean_the_same_in_any_case() {
+        for (version, has_waves, flags, rules, expected) in REPLIES {
+            let capitals = with_keys_in_capitals(rules.as_bytes());
+            let capitals = str::from_utf8(&capitals).unwrap();
+            let answer = answer(&(*version, *has_waves, *flags, capitals, expected));
+            let name = engine_of(&answer).row.name;
+            let fields = facts(&answer.status_by(Engine::of));
+            assert_eq!(format!("{name}: {fields}"), *expected, "{rules}");
+        }
     }
 
     #[test]

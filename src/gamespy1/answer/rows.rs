@@ -259,8 +259,10 @@ mod tests {
             (r"\player_0\a\team_1\Blue", (1, 1)),
             (r"\player_0\a\team_0\1\team_0\2\size_0\1", (1, 1)),
         ] {
-            let rows = RowFields::of(Fields::new(text.as_bytes())).grouped(&asked);
-            assert_eq!((rows.players.len(), rows.teams.len()), counts, "{text}");
+            for text in [text, &text.to_ascii_uppercase()] {
+                let rows = RowFields::of(Fields::new(text.as_bytes())).grouped(&asked);
+                assert_eq!((rows.players.len(), rows.teams.len()), counts, "{text}");
+            }
         }
         for (players, teams) in [(true, false), (false, true)] {
             let asked = Asked {
