@@ -188,17 +188,57 @@ fn mutators_are_separated_by_commas_and_none_is_no_name() {
     assert_eq!(mutators(some), ["A b", "C", "D"]);
 }
 
+/// The status of an answer to a request for players and teams.
+fn with_rows(rows: &str) -> ServerStatus {
+    let commands = [Command::Players, Command::Teams];
+    let mut query = StatusQuery::commands(&commands, &QueryOptions::default()).unwrap();
+    query.request(&mut Vec::new());
+    let reply = format!(r"\hostname\Srv{rows}\queryid\1.1\final\");
+    match query.receive(reply.as_bytes()) {
+        Verdict::Done(answer) => answer.to_status(),
+        other => panic!("{reply}: {other:?}"),
+    }
+}
+
+/// Of several fields of a row with one meaning, the first of these that can be read counts, in any
+/// order and any case.
 #[test]
-fn the_field_that_ranks_players_is_their_score() {
-    let score = |row: &'static [u8]| read(&[row]).players[0].score;
-    let all = br"\player_0\A\kills_0\4\frag_0\3\frags_0\2\score_0\1\queryid\1.1\final\";
-    assert_eq!(score(all), Some(1));
-    let without_score = br"\player_0\A\kills_0\4\frag_0\3\frags_0\2\queryid\1.1\final\";
-    assert_eq!(score(without_score), Some(2));
-    let without_frags = br"\player_0\A\kills_0\4\frag_0\3\queryid\1.1\final\";
-    assert_eq!(score(without_frags), Some(3));
-    let kills = br"\player_0\A\kills_0\4\queryid\1.1\final\";
-    assert_eq!(score(kills), Some(4));
+fn fields_of_a_row_have_an_order_of_preference() {
+    type Read = fn(&ServerStatus) -> Option<String>;
+    let name: Read = |status| Some(status.players[0].name.to_string());
+    let score: Read = |status| Some(status.players[0].score?.to_string());
+    let team_name: Read = |status| Some(status.teams[0].name.as_ref()?.to_string());
+    let team_score: Read = |status| Some(status.teams[0].score?.to_string());
+    let player = r"\player_0\Ann";
+    let team = r"\player_1\Ann\team_0\Z";
+    let rows: [(&str, &[&str], Read); 4] = [
+        ("", &["player_0", "playername_0"], name),
+        (player, &["score_0", "frags_0", "frag_0", "kills_0"], score),
+        (team, &["teamname_0", "team_t0"], team_name),
+        (team, &["score_t0", "score_0", "teamscore_0"], team_score),
+    ];
+    for (before, fields, read) in rows {
+        for (first, _) in fields.iter().enumerate() {
+            let values = (0..).zip(fields).skip(first);
+            let values: Vec<_> = values
+                .map(|(value, field)| format!(r"\{field}\{value}"))
+                .collect();
+            let reversed: String = values.iter().rev().map(String::as_str).collect();
+            for row in [values.concat(), reversed] {
+                let row = format!("{before}{row}");
+                // Only a small `t` marks a team.
+                let capitals = row.to_ascii_uppercase().replace("_T0", "_t0");
+                for row in [row, capitals] {
+                    let found = read(&with_rows(&row));
+                    assert_eq!(found, Some(first.to_string()), "{row}");
+                }
+            }
+        }
+    }
+    assert_eq!(
+        score(&with_rows(r"\player_0\Ann\score_0\x\kills_0\3\frags_0\1")),
+        Some("1".to_owned())
+    );
 }
 
 #[test]
