@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::Service;
-use queryport::ut2004::{Answer, Body, Command, FString, Request, Response};
+use queryport::ut2004::{Answer, Body, Command, FString, Info, Request, Response, Waves};
 use queryport::{Limits, Part, Player, Protocol, ServerStatus, Text, ToStatus};
 
 use crate::common::pair::CLIENT;
@@ -122,6 +122,33 @@ fn port_0_of_an_info_is_no_port_of_the_game() {
     let without = [&info[..10], &[0; 4], &info[14..]].concat();
     assert_eq!(status([info]).game_port, Some(7777));
     assert_eq!(status([without.into()]).game_port, None);
+}
+
+/// Flags of 0 have no meaning, and so are none.
+#[test]
+fn numbers_of_an_info_that_are_0_are_numbers() {
+    for (number, expected) in [
+        (0, "SkillLevel=0 CurrentWave=0 FinalWave=0"),
+        (1, "SkillLevel=1 Flags=1 CurrentWave=1 FinalWave=1"),
+    ] {
+        let mut info = Info::default();
+        (info.current_players, info.max_players) = (number, number);
+        (info.ping, info.flags) = (Some(number), Some(number));
+        info.waves = Some(Waves::new(number, number));
+        let skill = number.to_string();
+        info.skill_level = Some(FString::narrow(skill.as_bytes()));
+        info.lists = Some(Default::default());
+        let mut datagram = Vec::new();
+        Response::new(Body::Info(info))
+            .encode(&mut datagram)
+            .unwrap();
+        let status = status([datagram.into()]);
+        let count = u32::try_from(number).ok();
+        assert_eq!((status.player_count, status.max_players), (count, count));
+        let rules = status.rules.iter();
+        let rules: Vec<_> = rules.map(|(key, value)| format!("{key}={value}")).collect();
+        assert_eq!(rules.join(" "), expected);
+    }
 }
 
 #[test]
