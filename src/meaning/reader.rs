@@ -254,6 +254,30 @@ mod tests {
     }
 
     #[test]
+    fn each_form_of_a_yes_or_no_has_its_values() {
+        let values = ["1", "yes", "0", "no", "2", "Enabled", "disabled", "secret"];
+        for (form, yes, no) in [
+            (Form::Usual, "1 yes 2", "0 no"),
+            (Form::Not, "0 no", "1 yes 2"),
+            (Form::Words("enabled", "disabled"), "Enabled", "disabled"),
+            (Form::Present, "1 yes 0 no 2 Enabled disabled secret", ""),
+            (Form::TextIsYes, "1 yes 2 Enabled disabled secret", "0 no"),
+            (Form::LowestBit, "1", "0 2"),
+        ] {
+            let read_as = |expected| {
+                let read = values.map(|value| (value, form.boolean(value.as_bytes())));
+                let read = read.into_iter().filter(|(_, read)| *read == Some(expected));
+                read.map(|(value, _)| value).collect::<Vec<_>>().join(" ")
+            };
+            assert_eq!(
+                (read_as(true).as_str(), read_as(false).as_str()),
+                (yes, no),
+                "{form:?}"
+            );
+        }
+    }
+
+    #[test]
     fn names_that_programs_compare_have_no_spaces_at_their_ends() {
         let pairs =
             "hostname  x , mapname  x , gamename  x , modname  x , gametype  x , version  x ";

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use queryport::Format;
 use queryport::gamespy4::Selection;
+use queryport::gamespy4::ut3::Settings;
 use queryport::{ServerStatus, Service, Text, ToStatus};
 
 use crate::common::captures::cases;
@@ -236,6 +237,31 @@ fn absent_and_unreadable_values_set_no_field() {
     assert_eq!(status.rules.len(), 6);
     let disagreeing = pairs(&[("sv_punkbuster", "0"), ("sv_battleye", "1")]);
     assert_eq!(disagreeing.anti_cheat, Some(true));
+}
+
+/// As the value of a key, in a column of players, and as a setting of Unreal Tournament 3.
+#[test]
+fn a_yes_and_a_no_have_the_same_spellings_everywhere() {
+    let (yes, no) = (Some(true), Some(false));
+    for (spellings, expected) in [
+        ("1,True,true,YES,y,on,2, 1 ", yes),
+        ("0,False,no,N,off, 0 ", no),
+        ("maybe,,-", None),
+    ] {
+        for value in spellings.split(',') {
+            let pairs = format!("s32779\x000\0s7\0{value}\0s14\0{value}\0\0");
+            let players = format!("\x01player_\0\0Ann\0\0AIBot_\0\0{value}\0\0\0\x02\0");
+            let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0";
+            let answer = decode([[head, pairs.as_bytes(), players.as_bytes()].concat()]).unwrap();
+            let status = answer.to_status();
+            assert_eq!(status.password, expected, "{value}");
+            assert_eq!(status.dedicated, expected, "{value}");
+            assert_eq!(status.players[0].bot, expected, "{value}");
+            let setting = Settings::new(answer.rules()).get("s7");
+            let word = expected.map(|yes| if yes { "yes" } else { "no" }.to_owned());
+            assert_eq!(setting, word, "{value}");
+        }
+    }
 }
 
 /// A row without a name is a bot only if UT3's number of bots confirms it.

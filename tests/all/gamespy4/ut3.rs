@@ -126,3 +126,19 @@ fn the_model_has_map_class_and_bots_under_their_own_names() {
     let mutators = decode([&custom[..]]).unwrap().to_status().mutators;
     assert_eq!(mutators, Some(vec!["A".into(), "B".into()]));
 }
+
+#[test]
+fn texts_of_settings_keep_their_spaces() {
+    for key in [
+        "hostname",
+        "OwningPlayerName",
+        "gamemode",
+        "p1073741825",
+        "p1073741827",
+    ] {
+        let settings = Settings::new([(key.as_bytes(), &b" a  b "[..])]);
+        assert_eq!(settings.get(key).as_deref(), Some(" a  b "), "{key}");
+    }
+    let names = Settings::new([(&b"p1073741828"[..], &b" A \x1c B "[..])]);
+    assert_eq!(names.get("p1073741828").as_deref(), Some(" A ,  B "));
+}
