@@ -406,6 +406,7 @@ fn begins_column(bytes: &[u8], rows: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::MAX_DATAGRAM;
+    use crate::Part;
     use crate::gamespy4::Answer;
     use crate::limits::Limits;
     use bytes::Bytes;
@@ -413,6 +414,38 @@ mod tests {
     fn answer(reply: &'static [u8]) -> Result<Answer, crate::ParseError> {
         let limits = Limits::default().with_max_players(16_384);
         Answer::from_datagrams([Bytes::from_static(reply)], &limits)
+    }
+
+    /// Without a gap in the numbers of the datagrams.
+    #[test]
+    fn rows_before_the_first_of_a_datagram_are_missing() {
+        let column = |kind: u8, name: &str, row: u8| {
+            [&[kind], name.as_bytes(), &[0, row], b"Ann\0\0\0"].concat()
+        };
+        for first_row in 0..3 {
+            let players = column(1, "player_", first_row);
+            let teams = column(2, "team_t", first_row);
+            let (no_players, no_teams) = (b"\x01\0", b"\x02\0");
+            for (tables, kind) in [
+                ([&players[..], no_teams].concat(), 1),
+                ([no_players, &teams[..]].concat(), 2),
+            ] {
+                let head = b"\0\x01\x02\x03\x04splitnum\0\x80";
+                let answer =
+                    Answer::from_datagrams([[head, &tables[..]].concat()], &Limits::default());
+                let completeness = answer.unwrap().completeness();
+                let part = if kind == 1 {
+                    Part::Players
+                } else {
+                    Part::Teams
+                };
+                assert_eq!(
+                    completeness.lacks(part),
+                    first_row > 0,
+                    "{kind} {first_row}: {completeness}"
+                );
+            }
+        }
     }
 
     #[test]

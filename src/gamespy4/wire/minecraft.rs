@@ -466,6 +466,21 @@ mod tests {
         );
     }
 
+    #[test]
+    fn each_known_key_ends_the_value_before_it() {
+        for key in KEYS {
+            let next = if key == "hostip" {
+                "hostport"
+            } else {
+                "hostip"
+            };
+            let body = format!("\0extra\0kept\0{key}\0A\0B\0{next}\0x\0\0");
+            let expected = [("extra", "kept"), (key, "A\0B"), (next, "x")];
+            let expected = expected.map(|(key, value)| (key.as_bytes(), value.as_bytes()));
+            assert_eq!(pairs(body.as_bytes()), expected, "{key}");
+        }
+    }
+
     /// py-mine/PyMine writes `game type`; a value can be called like a key.
     #[test]
     fn whole_pairs_are_not_repaired() {

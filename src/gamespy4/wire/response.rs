@@ -376,6 +376,30 @@ mod tests {
     }
 
     #[test]
+    fn each_byte_before_the_first_section_tells_a_number() {
+        let number = |bytes: &[u8]| match parse(bytes) {
+            Ok(Response::Data { number, .. }) => number,
+            other => panic!("{other:?}"),
+        };
+        let own_filler = b"\0\x01\x02\x03\x04Own-name\0\x1b\x02score_";
+        let zeros = b"\0\x01\x02\x03\x04\0\0\0\0\0\0\0\0\0\0\0hostname";
+        assert_eq!((number(own_filler), number(zeros)), (Some(0x1B), Some(0)));
+        let mut changed = 0;
+        for at in 5..16_usize {
+            // Not what a filler, its NUL, an index and a section can have.
+            let other = [0, b'x', b' ', 3][at.saturating_sub(12)];
+            let mut datagram = *own_filler;
+            datagram[at] = other;
+            assert_eq!(number(&datagram), None, "byte {at}");
+            let mut datagram = *zeros;
+            datagram[at] = b'x';
+            assert_eq!(number(&datagram), None, "byte {at} of zeros");
+            changed += 1;
+        }
+        assert_eq!(changed, 11);
+    }
+
+    #[test]
     fn other_datagrams_are_rejected_with_an_offset() {
         let rejected = |datagram: &[u8]| {
             let error = parse(datagram).unwrap_err();

@@ -4,7 +4,7 @@ use queryport::gamespy4::minecraft::{STYLE, plugins};
 use queryport::gamespy4::{Answer, Form, StatusQuery};
 use queryport::model::TextRef;
 use queryport::session::{Conversation, Verdict};
-use queryport::{Dialect, Limits, QueryOptions, ServerStatus, ToStatus};
+use queryport::{Dialect, Limits, Part, QueryOptions, ServerStatus, ToStatus};
 
 use crate::gamespy4::decode;
 
@@ -146,6 +146,24 @@ fn names_over_the_limit_are_left_out_and_missing() {
         let answer = Answer::from_datagrams(whole.datagrams(), &limits).unwrap();
         assert_eq!(answer.players().len(), max_players as usize);
         assert_eq!(answer.completeness().is_complete(), is_complete);
+    }
+}
+
+/// Its players have arrived nevertheless.
+#[test]
+fn a_reply_whose_pairs_lack_a_text_lacks_rules() {
+    for (last_pair, is_whole) in [
+        (&b"hostip\0127.0.0.1\0"[..], true),
+        (b"hostip\0127.0.0.1\0extra\0", false),
+        (b"hostip\0", false),
+    ] {
+        let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0game_id\0MINECRAFT\0";
+        let datagram = [head, last_pair, b"\0\x01player_\0\0Ann\0\0"].concat();
+        let answer = decode([datagram]).unwrap();
+        assert_eq!(names(&answer), ["Ann"]);
+        let completeness = answer.completeness();
+        assert_eq!(completeness.lacks(Part::Rules), !is_whole, "{last_pair:?}");
+        assert!(!completeness.lacks(Part::Players));
     }
 }
 
