@@ -2503,17 +2503,148 @@ mod tests {
         assert!(shortest_cut.is_some() && shortest_cut == shortest_part);
     }
 
-    /// The numbers of `g_gametype`: `bg_public.h` of the games.
+    /// The keys of limits of points. The value of each is its place here; the last one is the limit
+    /// of every type of match in most games.
+    const LIMIT_KEYS: [&str; 5] = [
+        "fraglimit",
+        "capturelimit",
+        "duel_fraglimit",
+        "duellimit",
+        "scorelimit",
+    ];
+
+    /// The types of match of each game, and of modifications of it whose types are not known: the
+    /// number, the name, the key of the limit, and whether there are teams.
+    const MATCHES: &[(&str, &str, &str)] = &[
+        (
+            "Quake III Arena",
+            r"\gamename\missionpack",
+            "0 Free For All fraglimit, 1 Tournament fraglimit, 2 Single Player, \
+             3 Team Deathmatch fraglimit teams, 4 Capture the Flag capturelimit teams, \
+             5 One Flag CTF capturelimit teams, 6 Overload capturelimit teams, \
+             7 Harvester capturelimit teams",
+        ),
+        (
+            "Quake III Arena",
+            r"\gamename\freeze",
+            "0 fraglimit, 1 fraglimit, 3 fraglimit teams, 4 capturelimit teams, 5 teams, 6 teams, \
+             7 teams",
+        ),
+        (
+            "OpenArena",
+            r"\gamename\baseoa",
+            "0 Free For All fraglimit, 1 Tournament fraglimit, 2 Single Player, \
+             3 Team Deathmatch fraglimit teams, 4 Capture the Flag capturelimit teams, \
+             5 One Flag CTF capturelimit teams, 6 Overload capturelimit teams, \
+             7 Harvester capturelimit teams, 8 Elimination capturelimit teams, \
+             9 CTF Elimination capturelimit teams, 10 Last Man Standing fraglimit, \
+             11 Double Domination capturelimit teams, 12 Domination capturelimit teams, \
+             13 Possession fraglimit",
+        ),
+        (
+            "OpenArena",
+            r"\gamename\baseoa\game\mod",
+            "0 fraglimit, 1 fraglimit, 3 fraglimit teams, 4 capturelimit teams, 5 teams, 6 teams, \
+             7 teams, 8 teams, 9 teams, 11 teams, 12 teams",
+        ),
+        (
+            "Urban Terror",
+            "",
+            "0 Free For All fraglimit, 1 Last Man Standing, 3 Team Deathmatch fraglimit teams, \
+             4 Team Survivor teams, 5 Follow the Leader teams, 6 Capture and Hold teams, \
+             7 Capture the Flag capturelimit teams, 8 Bomb Mode teams, 9 Jump Mode, \
+             10 Freeze Tag teams, 11 Gun Game",
+        ),
+        (
+            "Return to Castle Wolfenstein",
+            "",
+            "5 Objective teams, 6 Stopwatch teams, 7 Checkpoint teams, 8 Capture and Hold teams",
+        ),
+        (
+            "Enemy Territory",
+            "",
+            "2 Objective teams, 3 Stopwatch teams, 4 Campaign teams, 5 Last Man Standing teams, \
+             6 Map Voting teams",
+        ),
+        (
+            "Smokin' Guns",
+            r"\scorelimit\4",
+            "0 Free For All fraglimit, 1 Duel duellimit, 2 Single Player, \
+             3 Team Deathmatch fraglimit teams, 4 Round Teamplay scorelimit teams, \
+             5 Bank Robbery scorelimit teams",
+        ),
+        (
+            "World of Padman",
+            "",
+            "0 Free For All, 1 Tournament, 2 Single Player, \
+             3 Spray, 4 Last Pad Standing, 5 Killerduck, \
+             6 Team Deathmatch teams, 7 Freeze Tag teams, \
+             8 Capture the Flag teams, 9 One Flag CTF teams, \
+             10 Team Spray teams, 11 Balloon teams",
+        ),
+        (
+            "Jedi Outcast 1.04",
+            "",
+            "0 Free For All fraglimit, 1 Holocron FFA fraglimit, 2 Jedi Master fraglimit, \
+             3 Duel duel_fraglimit, 4 Single Player, 5 Team FFA fraglimit teams, \
+             7 Capture the Flag capturelimit teams, 8 Capture the Ysalamiri capturelimit teams",
+        ),
+        (
+            "Jedi Academy",
+            "",
+            "0 Free For All fraglimit, 1 Holocron FFA fraglimit, 2 Jedi Master fraglimit, \
+             3 Duel duel_fraglimit, 4 Power Duel duel_fraglimit, 5 Single Player, \
+             6 Team FFA fraglimit teams, 7 Siege teams, 8 Capture the Flag capturelimit teams, \
+             9 Capture the Ysalamiri capturelimit teams",
+        ),
+        (
+            "Elite Force",
+            "",
+            "0 Free For All fraglimit, 1 Tournament fraglimit, 2 Single Player, \
+             3 Team Deathmatch fraglimit teams, 4 Capture the Flag capturelimit teams",
+        ),
+        (
+            "Medal of Honor",
+            "",
+            "1 Free For All fraglimit, 2 Team Deathmatch fraglimit teams, \
+             3 Round Based fraglimit teams, 4 Objective fraglimit teams, \
+             5 Tug of War fraglimit teams, 6 Liberation fraglimit teams",
+        ),
+        ("Warsow", "", ""),
+    ];
+
+    /// The types of match that an engine reads in replies with these keys, as in [`MATCHES`].
+    fn matches_of(engine: &'static Engine, info: &str) -> String {
+        let limits = LIMIT_KEYS.iter().enumerate().take(4);
+        let limits: String = limits.map(|(at, key)| format!(r"\{key}\{at}")).collect();
+        let described = (0..32).filter_map(|number| {
+            let info = format!(r"{info}\g_gametype\{number}{limits}\g_redteam\A\g_blueteam\B");
+            let status = read(Family::Quake3, &info, Some(engine));
+            let number = number.to_string();
+            let name = status.game_type.map(|name| name.to_string());
+            let name = name.filter(|name| *name != number);
+            let limit = status
+                .score_limit
+                .map(|at| LIMIT_KEYS[usize::try_from(at).unwrap()].into());
+            let teams = (!status.teams.is_empty()).then(|| "teams".to_owned());
+            let facts: Vec<String> = [name, limit, teams].into_iter().flatten().collect();
+            (!facts.is_empty()).then(|| format!("{number} {}", facts.join(" ")))
+        });
+        described.collect::<Vec<_>>().join(", ")
+    }
+
+    /// `bg_public.h` and `g_main.c` of the games.
     #[test]
-    fn the_same_number_is_a_game_of_teams_in_some_games_only() {
-        let teams = |engine: &Engine| -> Vec<u32> {
-            let with_teams = engine.matches.iter().filter(|each| each.has_teams);
-            with_teams.map(|each| each.number).collect()
-        };
-        assert_eq!(teams(&JEDI_OUTCAST), [5, 7, 8]);
-        assert_eq!(teams(&JEDI_ACADEMY), [6, 7, 8, 9]);
-        assert_eq!(teams(&URBAN_TERROR), [3, 4, 5, 6, 7, 8, 10]);
-        assert_eq!(teams(&QUAKE3), [3, 4, 5, 6, 7]);
-        assert!(teams(&WARSOW).is_empty() && teams(&DEFAULT).is_empty());
+    fn every_type_of_match_has_its_name_its_limit_and_its_teams() {
+        let mut tested = BTreeSet::new();
+        for (name, info, matches) in MATCHES {
+            let engine = ALL.iter().find(|engine| engine.row.name == *name).unwrap();
+            assert_eq!(matches_of(engine, info), *matches, "{name}, {info}");
+            tested.insert(format!("{:?}", engine.matches));
+        }
+        for Engine { row, matches, .. } in ALL {
+            let is_tested = tested.contains(&format!("{matches:?}"));
+            assert!(is_tested, "MATCHES has no types of {}", row.name);
+        }
     }
 }
