@@ -586,6 +586,29 @@ mod tests {
         );
     }
 
+    /// Of the word, of its end where it is fixed, and the first mark of the infostring.
+    #[test]
+    fn each_byte_before_the_infostring_is_needed() {
+        let infostring = br"a\b\c\d";
+        for (begin, length, text) in [
+            (&b"print\n\\"[..], 7, 0..0),
+            (b"print\ntext\n\\", 12, 6..10),
+            (b"n\\", 2, 0..0),
+            (b"status\n\\", 8, 0..0),
+            (b"statusResponse\n\\", 14, 0..0),
+            (b"infoResponse\n\\", 12, 0..0),
+            (b"infostringresponse\n\\", 18, 0..0),
+        ] {
+            let whole = [begin, infostring].concat();
+            assert!(parse(&whole).is_ok(), "{}", whole.escape_ascii());
+            for left_out in (0..length).filter(|place| !text.contains(place)) {
+                let mut cut = whole.clone();
+                cut.remove(left_out);
+                assert!(parse(&cut).is_err(), "{}", cut.escape_ascii());
+            }
+        }
+    }
+
     #[test]
     fn problems_are_listed_with_their_offsets() {
         let problems = |body| -> Vec<_> {
