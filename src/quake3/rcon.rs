@@ -1030,14 +1030,52 @@ mod tests {
         let forged =
             SecureRconRequest::sign(true, &Password::new(" guess"), b"1700000000.000123 quit");
         assert!(!forged.verify(&Password::new(" secret")) && !forged.verify(&Password::new("")));
-        for mode in [RconMode::Time, RconMode::Challenge] {
-            let new = |password| {
-                RconQuery::new(Password::new(password), "quit", mode, &Limits::default())
-            };
-            assert!(
-                matches!(new(" secret"), Err(EncodeError::Empty(_)))
-                    && new("secret and more").is_ok()
-            );
+    }
+
+    /// Which passwords each mode can send, and why not the others.
+    #[test]
+    fn a_password_is_refused_only_in_modes_that_cannot_send_it() {
+        let new = |password: &str, mode| {
+            let password = Password::new(password);
+            RconQuery::new(password, "quit", mode, &Limits::default()).err()
+        };
+        let field = "rcon password";
+        let modes = [
+            (RconMode::Plain, true, false),
+            (RconMode::Quoted, false, false),
+            (RconMode::MedalOfHonor, true, false),
+            #[cfg(feature = "secure-rcon")]
+            (RconMode::Time, false, true),
+            #[cfg(feature = "secure-rcon")]
+            (RconMode::Challenge, false, true),
+        ];
+        for (mode, is_bare, is_signed) in modes {
+            let needs_quotes = is_bare.then_some(EncodeError::NeedsQuotes(field));
+            let no_key = EncodeError::Empty("rcon password before its first space");
+            let no_key = is_signed.then_some(no_key);
+            let forbidden = |byte| Some(EncodeError::Forbidden { field, byte });
+            for (password, error) in [
+                ("secret", None),
+                ("a/b*", None),
+                ("", Some(EncodeError::Empty(field))),
+                ("secret and more", needs_quotes.clone()),
+                (" secret", needs_quotes.clone().or(no_key.clone())),
+                (" ", needs_quotes.clone().or(no_key)),
+                ("a;b", needs_quotes.clone()),
+                ("a//b", needs_quotes.clone()),
+                ("a/*b", needs_quotes),
+                ("a\"b", forbidden(b'"')),
+                ("a\tb", forbidden(b'\t')),
+                ("a\x7f", forbidden(0x7F)),
+            ] {
+                assert_eq!(new(password, mode), error, "{mode:?}, {password:?}");
+            }
+        }
+        for byte in [0, b'\n', b'\r'] {
+            let command = format!("a{}", char::from(byte));
+            let query = RconQuery::new("x", &command, RconMode::Plain, &Limits::default());
+            let field = "rcon command";
+            assert_eq!(query.err(), Some(EncodeError::Forbidden { field, byte }));
         }
     }
 }

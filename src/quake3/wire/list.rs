@@ -595,34 +595,48 @@ mod tests {
     }
 
     #[test]
-    fn names_that_would_be_misread_are_not_written() {
-        for game in [&b""[..], b"two words", b"68", b"a\"b"] {
-            assert!(
-                GetServers {
-                    game: Some(game),
-                    ..GetServers::new(1)
-                }
-                .check()
-                .is_err(),
-                "{game:?}"
-            );
-        }
-        assert!(
-            GetServers {
-                game: None,
-                ..GetServers::extended(b"x", 1)
-            }
-            .check()
-            .is_err()
-        );
-        assert!(
-            GetServers {
-                game_type: Some(b"a b"),
+    fn names_that_would_be_misread_are_not_written_and_the_error_says_why() {
+        let forbidden = |field, byte| EncodeError::Forbidden { field, byte };
+        let too_long = |field| EncodeError::TooLong { field, limit: 255 };
+        let long = [b'x'; 256];
+        for (game, error) in [
+            (&b""[..], EncodeError::Empty("game name")),
+            (b"two words", forbidden("game name", b' ')),
+            (b"68", forbidden("game name", b'6')),
+            (b"-1", forbidden("game name", b'-')),
+            (b"a\"b", forbidden("game name", b'"')),
+            (b"//", forbidden("game name", b'/')),
+            (b"/*", forbidden("game name", b'/')),
+            (b"a\x7f", forbidden("game name", 0x7F)),
+            (&long, too_long("game name")),
+        ] {
+            let plain = GetServers {
+                game: Some(game),
                 ..GetServers::new(1)
-            }
-            .check()
-            .is_err()
-        );
+            };
+            let is_number = number::integer(game).is_some();
+            let of_extended = (!is_number).then_some(error);
+            let extended = GetServers::extended(game, 1).check().err();
+            assert_eq!(extended, of_extended, "extended, {game:?}");
+            assert_eq!(plain.check().err(), Some(error), "{game:?}");
+        }
+        let nameless = GetServers {
+            game: None,
+            ..GetServers::extended(b"x", 1)
+        };
+        assert_eq!(nameless.check(), Err(EncodeError::Empty("game name")));
+        let game_type = |game_type| {
+            let list = GetServers {
+                game_type: Some(game_type),
+                ..GetServers::new(1)
+            };
+            list.check()
+        };
+        assert_eq!(game_type(b"a b"), Err(forbidden("game type", b' ')));
+        assert_eq!(game_type(b""), Err(EncodeError::Empty("game type")));
+        assert_eq!(game_type(&long), Err(too_long("game type")));
+        assert_eq!(game_type(b"68"), Ok(()));
+        assert_eq!(GetServers::new(1).check(), Ok(()));
     }
 
     fn part(body: &[u8]) -> ListPart<'static> {

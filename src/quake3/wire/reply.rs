@@ -532,23 +532,40 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_that_is_not_one_word_is_not_written() {
+    fn replies_with_an_argument_that_is_not_one_word_are_not_written() {
         let quake_world_word = false;
-        for challenge in [&b""[..], b"two words", b"a\0b"] {
-            let reply = Reply::Challenge {
-                quake_world_word,
-                challenge,
-                client: None,
-                protocol: None,
-                extra: None,
-            };
-            assert!(reply.encode(&mut Vec::new()).is_err(), "{challenge:?}");
-            let reply = Reply::Connected {
-                quake_world_word,
-                challenge: Some(challenge),
-                protocol: None,
-            };
-            assert!(reply.encode(&mut Vec::new()).is_err(), "{challenge:?}");
+        let challenge = |challenge, client, protocol| Reply::Challenge {
+            quake_world_word,
+            challenge,
+            client,
+            protocol,
+            extra: None,
+        };
+        let connected = |challenge, protocol| Reply::Connected {
+            quake_world_word,
+            challenge,
+            protocol,
+        };
+        let forbidden = |byte| EncodeError::Forbidden {
+            field: "challenge",
+            byte,
+        };
+        for (word, error) in [
+            (&b""[..], EncodeError::Empty("challenge")),
+            (b"two words", forbidden(b' ')),
+            (b"a\0b", forbidden(0)),
+        ] {
+            for reply in [
+                challenge(word, None, None),
+                challenge(b"1", Some(word), None),
+                challenge(b"1", Some(b"2"), Some(word)),
+                connected(Some(word), None),
+                connected(Some(b"1"), Some(word)),
+            ] {
+                let mut out = Vec::new();
+                assert_eq!(reply.encode(&mut out), Err(error), "{reply:?}");
+                assert!(out.is_empty());
+            }
         }
     }
 

@@ -666,19 +666,6 @@ mod tests {
         Request::parse(Vec::leak([b"\xff\xff\xff\xff", body].concat()))
     }
 
-    /// The first word of `getchallenge` is always the number.
-    #[test]
-    fn a_game_without_a_number_cannot_be_written() {
-        let request = Request::new(Command::GetChallenge {
-            client: None,
-            game: Some(b"Quake3Arena"),
-        });
-        assert_eq!(
-            request.encode(&mut Vec::new()),
-            Err(EncodeError::Empty("client challenge"))
-        );
-    }
-
     #[test]
     fn requests_are_read_as_servers_read_them() {
         let info = |challenge| Ok(Command::GetInfo { challenge });
@@ -740,11 +727,6 @@ mod tests {
             assert!(parse(&body[..cut]).is_err(), "cut at {cut}");
         }
         assert!(parse(br"\heartbeat\70000\gamename\STEF1\").is_err());
-        let slash = Command::HeartbeatPairs {
-            port: 1,
-            game: br"a\b",
-        };
-        assert!(Request::new(slash).encode(&mut Vec::new()).is_err());
     }
 
     #[test]
@@ -813,13 +795,59 @@ mod tests {
                 body.escape_default().to_string()
             );
         }
-        for command in [
-            Command::StatusHeartbeat { status: b"x" },
-            Command::Info { protocol: b"//" },
-            Command::Info { protocol: b"/*" },
-        ] {
-            assert!(Request::new(command).encode(&mut Vec::new()).is_err());
+    }
+
+    /// The word is read as one by no server; the error names the field and the byte.
+    #[test]
+    fn a_request_that_would_be_misread_is_not_written_and_the_error_says_why() {
+        type WithWord = fn(&'static [u8]) -> Command<'static>;
+        let fields: [(&str, WithWord); 6] = [
+            ("status flags", |word| Command::Status { flags: Some(word) }),
+            ("protocol number", |protocol| Command::Info { protocol }),
+            ("client challenge", |word| Command::GetChallenge {
+                client: Some(word),
+                game: None,
+            }),
+            ("game name", |word| Command::GetChallenge {
+                client: Some(b"1"),
+                game: Some(word),
+            }),
+            ("heartbeat tag", |tag| Command::Heartbeat { tag }),
+            ("game name", |game| Command::HeartbeatPairs {
+                port: 1,
+                game,
+            }),
+        ];
+        let refusal = |command| {
+            let mut out = Vec::new();
+            let error = Request::new(command).encode(&mut out).unwrap_err();
+            assert!(out.is_empty(), "{command:?}");
+            error
+        };
+        for (field, with) in fields {
+            let forbidden = |byte| EncodeError::Forbidden { field, byte };
+            assert_eq!(refusal(with(b"")), EncodeError::Empty(field));
+            assert_eq!(refusal(with(b"a b")), forbidden(b' '));
+            assert_eq!(refusal(with(b"//")), forbidden(b'/'));
+            assert_eq!(refusal(with(b"/*")), forbidden(b'/'));
+            let limit = 255;
+            let too_long = EncodeError::TooLong { field, limit };
+            assert_eq!(refusal(with(&[b'x'; 256])), too_long);
         }
+        let slash = Command::HeartbeatPairs {
+            port: 1,
+            game: br"a\b",
+        };
+        let (field, byte) = ("game name", b'\\');
+        assert_eq!(refusal(slash), EncodeError::Forbidden { field, byte });
+        let without_pairs = Command::StatusHeartbeat { status: b"x" };
+        assert_eq!(refusal(without_pairs), EncodeError::Empty("infostring"));
+        let without_number = Command::GetChallenge {
+            client: None,
+            game: Some(b"Quake3Arena"),
+        };
+        let expected = EncodeError::Empty("client challenge");
+        assert_eq!(refusal(without_number), expected, "it is the first word");
     }
 
     #[test]
@@ -853,14 +881,6 @@ mod tests {
                 .map_err(|error| matches!(error, EncodeError::TooLong { .. }))
         };
         assert_eq!((encode(128), encode(256)), (Ok(()), Err(true)));
-        let heartbeat = vec![b'x'; 256];
-        assert_eq!(
-            Request::new(Command::Heartbeat { tag: &heartbeat }).encode(&mut Vec::new()),
-            Err(EncodeError::TooLong {
-                field: "heartbeat tag",
-                limit: 255
-            })
-        );
     }
 
     #[test]
