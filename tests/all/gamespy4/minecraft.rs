@@ -153,8 +153,8 @@ fn names_over_the_limit_are_left_out_and_missing() {
 #[test]
 fn a_reply_whose_pairs_lack_a_text_lacks_rules() {
     for (last_pair, is_whole) in [
-        (&b"hostip\0127.0.0.1\0"[..], true),
-        (b"hostip\0127.0.0.1\0extra\0", false),
+        (&b"hostip\x00127.0.0.1\0"[..], true),
+        (b"hostip\x00127.0.0.1\0extra\0", false),
         (b"hostip\0", false),
     ] {
         let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0game_id\0MINECRAFT\0";
