@@ -132,15 +132,72 @@ mod tests {
         ] {
             assert_eq!(minutes(bad.as_bytes()), None, "{bad}");
         }
-        assert_eq!(
+    }
+
+    /// Blanks, signs, fractions and letters, in every reading.
+    #[test]
+    fn each_reading_has_its_own_blanks_signs_and_ends() {
+        let no = None;
+        for (text, as_integer, as_ping, as_whole, as_leading, as_minutes, as_boolean) in [
             (
-                leading(b"3wnd"),
-                leading(b"26"),
-                leading(b"d3"),
-                leading(b"")
+                "3",
+                Some(3),
+                Some(3),
+                Some(3),
+                Some(3),
+                Some(180),
+                Some(true),
             ),
-            (Some(3), Some(26), None, None)
-        );
+            (
+                "0",
+                Some(0),
+                Some(0),
+                Some(0),
+                Some(0),
+                Some(0),
+                Some(false),
+            ),
+            (" 3", Some(3), Some(3), Some(3), None, Some(180), Some(true)),
+            (
+                "\t3",
+                Some(3),
+                Some(3),
+                Some(3),
+                None,
+                Some(180),
+                Some(true),
+            ),
+            (
+                "3 \n",
+                Some(3),
+                Some(3),
+                Some(3),
+                Some(3),
+                Some(180),
+                Some(true),
+            ),
+            ("3 0", no, None, no, Some(3), None, None),
+            ("+3", Some(3), Some(3), Some(3), None, None, Some(true)),
+            ("-3", Some(-3), None, Some(-3), None, None, Some(true)),
+            ("- 3", no, None, no, None, None, None),
+            ("3.5", no, None, Some(3), Some(3), Some(210), None),
+            (" 3.5", no, None, Some(3), None, Some(210), None),
+            ("3.5 ", no, None, no, Some(3), Some(210), None),
+            ("-3.5", no, None, Some(-3), None, None, None),
+            (".5", no, None, no, None, Some(30), None),
+            ("3wnd", no, None, no, Some(3), None, None),
+            ("d3", no, None, no, None, None, None),
+            ("", no, None, no, None, None, None),
+        ] {
+            let bytes = text.as_bytes();
+            assert_eq!(integer(bytes), as_integer, "integer {text:?}");
+            assert_eq!(ping(bytes), as_ping, "ping {text:?}");
+            assert_eq!(whole(bytes), as_whole, "whole {text:?}");
+            assert_eq!(leading(bytes), as_leading, "leading {text:?}");
+            let as_minutes = as_minutes.map(Duration::from_secs);
+            assert_eq!(minutes(bytes), as_minutes, "minutes {text:?}");
+            assert_eq!(boolean(bytes), as_boolean, "boolean {text:?}");
+        }
     }
 
     #[test]
