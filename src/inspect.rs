@@ -353,6 +353,26 @@ mod tests {
         }
     }
 
+    /// The strictest grammar first: of two messages that are as likely, callers take the first.
+    #[test]
+    fn candidates_as_likely_as_each_other_are_always_in_the_same_order() {
+        use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
+        let candidates = inspect(b"GET / HTTP/1.1", &Limits::default());
+        let failed_at_0 = |candidate: &Candidate<'_>| match &candidate.message {
+            Ok(_) => false,
+            Err(error) => error.offset == 0,
+        };
+        assert!(candidates.iter().all(failed_at_0));
+        let listed = |from_server| -> Vec<Protocol> {
+            let listed = candidates.iter().skip(if from_server { 4 } else { 0 });
+            let of_side = listed.take_while(|candidate| candidate.from_server == from_server);
+            of_side.map(|candidate| candidate.protocol).collect()
+        };
+        assert_eq!(listed(false), [Quake3, GameSpy4, Ut2004, GameSpy1]);
+        let of_servers = [Quake3, Quake3, Quake3, GameSpy4, Ut2004, GameSpy1];
+        assert_eq!(listed(true), of_servers);
+    }
+
     #[test]
     fn a_datagram_of_no_protocol_has_only_errors() {
         for datagram in [&b""[..], b"GET / HTTP/1.1", &[0x17; 40]] {
