@@ -302,6 +302,72 @@ async fn a_pause_loses_no_answer_among_many_that_are_unfinished() {
     assert_eq!(answered, 350, "{:?}", scan.io());
 }
 
+/// Logs each request as `s` and each datagram that came as `r`.
+#[cfg(target_os = "linux")]
+struct Logged {
+    log: std::sync::Arc<std::sync::Mutex<String>>,
+    ends_with_reply: bool,
+}
+
+#[cfg(target_os = "linux")]
+impl Conversation for Logged {
+    type Answer = ();
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        self.log.lock().unwrap().push('s');
+        out.push(b'?');
+    }
+
+    fn receive(&mut self, _: &[u8]) -> Verdict<()> {
+        self.log.lock().unwrap().push('r');
+        if self.ends_with_reply {
+            Verdict::Done(())
+        } else {
+            Verdict::Partial(Wait::Reply)
+        }
+    }
+
+    fn timeout(&mut self, _: Remaining) -> OnTimeout<()> {
+        OnTimeout::Wait
+    }
+}
+
+/// Replies to further requests would fill the buffer before those that wait in it are read.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_waits_is_received_before_more_is_sent() {
+    run_in_steps();
+    let log = std::sync::Arc::<std::sync::Mutex<String>>::default();
+    let bind = |_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let servers = [0, 1, 2].map(bind);
+    let targets = [true, false, true].into_iter().zip(&servers);
+    let targets = targets.map(|(ends_with_reply, server)| {
+        let log = log.clone();
+        let query = Logged {
+            log,
+            ends_with_reply,
+        };
+        (server.local_addr().unwrap(), query)
+    });
+    let targets: Vec<_> = targets.collect();
+    let mut scan = Scan::new(targets, timing(), options().with_window(2)).unwrap();
+    let wait = Duration::from_millis(300);
+    let nothing = tokio::time::timeout(wait, scan.next_answer()).await;
+    assert!(nothing.is_err());
+    assert_eq!(*log.lock().unwrap(), "ss");
+    // The reply that makes place for the third query, then many more to the second one.
+    for (server, replies) in servers.iter().zip([1, 100]) {
+        let (_, to) = server.recv_from(&mut [0; 8]).unwrap();
+        for _ in 0..replies {
+            server.send_to(b"!", to).unwrap();
+        }
+    }
+    assert_eq!(scan.next_answer().await.unwrap().index, 0);
+    let _ = tokio::time::timeout(wait, scan.next_answer()).await;
+    let expected = format!("ss{}s", "r".repeat(101));
+    assert_eq!(*log.lock().unwrap(), expected, "{:?}", scan.io());
+}
+
 /// Time that stops until every task sleeps.
 #[cfg(target_os = "linux")]
 #[tokio::test(start_paused = true)]
