@@ -245,10 +245,8 @@ impl Answer {
     /// bytes that belong to no section. The offsets are those in [`Self::raw`].
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
-        // Such a value is empty, and no NUL ends it.
-        let has_no_value = |value: Cell| {
-            value.is_empty() && self.bytes.get(value.end()).is_some_and(|&byte| byte != 0)
-        };
+        // No NUL ends such a value.
+        let has_no_value = |value: Cell| self.bytes.get(value.end()).is_some_and(|&byte| byte != 0);
         let pairs = self
             .index
             .pairs

@@ -171,9 +171,9 @@ impl<'a> Legacy<'a> {
         if teams == Table::Cut {
             reading.mark_missing(TEAMS, TEAMS);
         }
-        // GameSpy's own code may have cut a full datagram. Only counts of rows would show it.
-        let has_counts = players == Table::Counted && teams == Table::Counted;
-        reading.missing.end = bytes.len() >= MAX_DATAGRAM && !has_counts;
+        // GameSpy's own code may have cut a full datagram. Only a count of the last rows would show
+        // it.
+        reading.missing.end = bytes.len() >= MAX_DATAGRAM && teams != Table::Counted;
         reading.mark_unread(rest);
         Ok(reading)
     }

@@ -159,7 +159,7 @@ fn problems_of_challenge(raw: &[u8]) -> [Option<ParseError>; 3] {
     let after = HEAD.saturating_add(end).saturating_add(1);
     let more = malformed("challenge: bytes after its NUL", after);
     let has_digits = end > 0;
-    let has_more = has_digits && after < raw.len();
+    let has_more = after < raw.len();
     [
         None,
         (!has_digits).then_some(no_digits),
@@ -483,6 +483,8 @@ mod tests {
             problems(b"\x09\x01\x02\x03\x0412\0x"),
             malformed("challenge: bytes after its NUL", 8)
         );
+        let both = problems(b"\x09\x01\x02\x03\x04\0x");
+        assert_eq!(both.len(), 2, "no digits, and bytes after the NUL");
         assert_eq!(
             problems(b"\0\x01\x02\x03\x04GeyserMC\0\x80\0"),
             malformed("filler: not splitnum", 5)

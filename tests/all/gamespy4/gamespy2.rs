@@ -75,6 +75,29 @@ fn rules_and_players_of_two_replies_are_joined() {
     }
 }
 
+/// The second reply would end a reply that was cut among its pairs.
+#[test]
+fn tables_are_joined_with_whole_rules_only() {
+    let tables = b"\0\x01\x02\x03\x05\0\0\x01player_\0\0Ann\0\0\0team_t\0\0";
+    for other in [
+        &b"\0\x01\x02\x03\x04hostname\0Srv\0"[..],
+        b"\0\x01\x02\x03\x04Title\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0",
+    ] {
+        let answer = decode([other, tables]).unwrap();
+        assert_eq!(answer.raw(), other);
+        let joined = [other, &tables[5..]].concat();
+        assert!(decode([joined]).unwrap().completeness().is_complete());
+    }
+}
+
+#[test]
+fn a_column_may_have_any_name() {
+    let reply = b"\0\x01\x02\x03\x04hostname\0Srv\0\0\0\x01nick\0\0Ann\0\0\0team_t\0\0";
+    let answer = decode([&reply[..]]).unwrap();
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.players().len(), 1);
+}
+
 #[test]
 fn a_table_with_more_rows_than_it_counts_is_incomplete() {
     let reply = b"\0\x01\x02\x03\x04hostname\0Srv\0\0\
@@ -146,6 +169,8 @@ fn long(length: usize, counts: &str) -> Answer {
     let tables: &[u8] = match counts {
         "agree" => b"\0\x01player_\0\0Ann\0\0\0team_t\0score_t\0\0",
         "a cut row" => b"\0player_\0score_\0\0Ann\x005\0Bob\0",
+        "players alone" => b"\0\x01player_\0\0Ann\0\0team_t\0\0Red\0",
+        "teams alone" => b"\0player_\0\0Ann\0\0\0\x01team_t\0\0Red\0",
         "no counts" => b"\0player_\0score_\0\0Ann\x005\0\0team_t\0score_t\0\0",
         _ => b"\0\x02player_\0\0Ann\0",
     };
@@ -156,12 +181,14 @@ fn long(length: usize, counts: &str) -> Answer {
 
 /// GameSpy's own code cuts at 1,400 bytes without a mark.
 #[test]
-fn a_full_datagram_is_complete_only_if_its_counts_agree() {
+fn a_full_datagram_is_complete_only_if_a_count_shows_its_end() {
     for (length, counts, is_complete) in [
         (1399, "agree", true),
         (1400, "agree", true),
         (1399, "no counts", true),
         (1400, "no counts", false),
+        (1400, "players alone", false),
+        (1400, "teams alone", true),
         (1399, "a row is missing", false),
         (1400, "a row is missing", false),
     ] {
