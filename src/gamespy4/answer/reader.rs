@@ -390,7 +390,8 @@ fn first_row(bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Whether these bytes are a header, this many values that are not empty, and the column's end.
+/// Whether these bytes are a header and this many values that are not empty. The datagram may end
+/// after them.
 fn begins_column(bytes: &[u8], rows: usize) -> bool {
     let Some(mut rest) = first_row(bytes) else {
         return false;
@@ -400,7 +401,7 @@ fn begins_column(bytes: &[u8], rows: usize) -> bool {
         values = values.saturating_add(1);
         rest = after;
     }
-    values == rows && rest.first() == Some(&0)
+    values == rows
 }
 
 #[cfg(test)]
@@ -507,6 +508,11 @@ mod tests {
                 b"player_\0\0\0\0Ann\0\0\0\x02\0",
                 vec![empty(), empty(), b"Ann".to_vec()],
             ),
+            // A value that begins like an earlier section.
+            (
+                b"player_\0\0Ann\0\0\0\x01st\0\0\0\x02\0",
+                vec![b"Ann".to_vec(), empty(), empty(), b"\x01st".to_vec()],
+            ),
             // The end of the datagram.
             (b"player_\0\0Ann\0\0\0\0", vec![b"Ann".to_vec(), empty()]),
             // A cut text.
@@ -538,16 +544,92 @@ mod tests {
         }
     }
 
+    /// The datagram ends after the values of the next column.
+    #[test]
+    fn a_column_without_any_value_can_precede_the_last_that_arrived() {
+        let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01";
+        let columns = b"player_\0\0Ann\0Bob\0\0artefacts_\0\0\0score_\0\x005\x007\0";
+        let datagram = [&head[..], columns].concat();
+        let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
+        let scores = answer.players().rows().map(|row| row.get("score_"));
+        assert_eq!(scores.collect::<Vec<_>>(), [Some(&b"5"[..]), Some(b"7")]);
+        assert!(!answer.completeness().is_complete());
+    }
+
+    /// The answer to two datagrams. The first, which can be full, begins with a rule, whose value
+    /// and these bytes end it.
+    fn answer_to_two(first_end: &[u8], is_full: bool, second: &[u8]) -> Answer {
+        let head = |number: u8| [&b"\0\x01\x02\x03\x04splitnum\0"[..], &[number]].concat();
+        let mut first = [&head(0)[..], b"\0k\0"].concat();
+        let length = if is_full { MAX_DATAGRAM } else { 200 };
+        first.resize(length.saturating_sub(first_end.len()), b'v');
+        first.extend_from_slice(first_end);
+        let second = [&head(0x81)[..], second].concat();
+        Answer::from_datagrams([first, second], &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn a_datagram_ends_after_a_section_or_where_it_is_full() {
+        use crate::model::completeness::Part::{Players, Rules, Teams};
+        let no_players = b"\x01player_\0\0\0\0\x02\0";
+        let scores = b"\x01score_\0\x005\0\0\0\x02\0";
+        let teams = b"\x02team_t\0\0Red\0\0\0";
+        let cases: [(&[u8], &[u8], &[_], &[_]); 8] = [
+            // Among the pairs.
+            (b"\0", no_players, &[], &[Rules, Players]),
+            (
+                b"\0",
+                teams,
+                &[Rules, Players, Teams],
+                &[Rules, Players, Teams],
+            ),
+            // After a column.
+            (b"\0\0\x01player_\0\0Ann\0\0", scores, &[], &[Players]),
+            (b"\0\0\x01player_\0\0Ann\0\0", teams, &[], &[Players, Teams]),
+            (b"\0\0\x02team_t\0\0Red\0\0", no_players, &[Teams], &[Teams]),
+            // After a section.
+            (b"\0\0\x01player_\0\0Ann\0\0\0", scores, &[], &[Players]),
+            (b"\0\0", no_players, &[], &[]),
+            // The last datagram ends after a column, not of the last section.
+            (
+                b"\0\0",
+                b"\x01player_\0\0Ann\0\0",
+                &[Players, Teams],
+                &[Players, Teams],
+            ),
+        ];
+        for (end, next, lacking_if_full, lacking) in cases {
+            for (is_full, expected) in [(true, lacking_if_full), (false, lacking)] {
+                let completeness = answer_to_two(end, is_full, next).completeness();
+                let missing: Vec<_> = completeness.missing_parts().collect();
+                assert_eq!(missing, expected, "{} {is_full}", end.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn a_column_of_the_teams_does_not_continue_one_of_the_players() {
+        let players = b"\0\0\x01name_\0\0Ann\0\0\0";
+        let answer = answer_to_two(players, false, b"\x02name_\0\0Red\0Blue\0\0\0");
+        assert_eq!((answer.players().len(), answer.teams().len()), (1, 2));
+    }
+
     /// A value can begin like the type of a section.
     #[test]
     fn empty_values_before_a_small_byte_are_values() {
-        for last in [&b"\x01"[..], b"\x02nd"] {
-            let columns = b"player_\0\0Ann\0Bob\0Cid\0\0score_\0\0\0\0";
+        for values in [
+            &[&b""[..], b"", b"\x01"][..],
+            &[b"", b"", b"\x02nd"],
+            &[b"5", b"", b"", b"\x02"],
+        ] {
             let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01";
-            let datagram = [&head[..], columns, last, b"\0\0\0\x02\0"].concat();
+            let names = b"Ann\0".repeat(values.len());
+            let columns = [b"player_\0\0", &names[..], b"\0score_\0\0"].concat();
+            let scores = values.join(&0);
+            let datagram = [&head[..], &columns, &scores, b"\0\0\0\x02\0"].concat();
             let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
-            let scores = answer.players().rows().map(|row| row.get("score_"));
-            assert!(scores.eq([Some(&b""[..]), Some(b""), Some(last)]));
+            let read = answer.players().rows().map(|row| row.get("score_"));
+            assert!(read.eq(values.iter().copied().map(Some)));
         }
     }
 

@@ -573,6 +573,17 @@ mod tests {
         assert!(both.ipv4 && both.ipv6 && both.empty && !both.full);
         let plain = parse(" X 1 ipv4 ipv6").unwrap();
         assert!(!plain.ipv4 && !plain.ipv6, "no words of a plain request");
+        for (extended, words) in [(false, ""), (true, " ipv4 ipv6")] {
+            let list = GetServers {
+                extended,
+                ipv4: true,
+                ipv6: true,
+                ..nexuiz
+            };
+            let mut written = Vec::new();
+            list.put(&mut written);
+            assert_eq!(written, format!(" 3{words}").as_bytes());
+        }
     }
 
     #[test]

@@ -378,6 +378,10 @@ mod tests {
             challenge(b"challenge r.!!yTQ-5Q_\0"),
             (&b"r.!!yTQ-5Q_"[..], None, None)
         );
+        for end in [b'\n', b'\0'] {
+            let body = [b"challengeResponse 5", &[end][..], b"6"].concat();
+            assert_eq!(challenge(&body), (&b"5"[..], None, None), "{end}");
+        }
         let Ok(Reply::Challenge {
             quake_world_word,
             extra,

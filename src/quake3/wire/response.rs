@@ -637,6 +637,10 @@ mod tests {
         assert_eq!(problems(b"infoResponse\n\\a\\1\\bc"), [(odd_key, 22)]);
         assert_eq!(problems(b"infoResponse\n\\a\\1\\"), [(odd_key, 22)]);
         assert_eq!(problems(b"infoResponse\nabc"), [(odd_key, 17)]);
+        assert_eq!(problems(b"print\n\\a\\1\\\n"), []);
+        assert_eq!(problems(b"print\n\\a\\1\\bc\n"), [(odd_key, 15)]);
+        let line = (malformed("player line"), 10);
+        assert_eq!(problems(b"n\\a\\1\nbc\n\0"), [line]);
         let open = cut("the infostring: no line feed ends it");
         assert_eq!(problems(b"statusResponse\n\\a\\1"), [(open, 23)]);
         assert_eq!(

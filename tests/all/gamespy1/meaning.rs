@@ -144,10 +144,12 @@ fn players_and_teams_of_one_answer_are_told_apart() {
 #[test]
 fn rows_without_names_are_teams_if_these_were_asked_for_alone() {
     let (teams, both) = ([Command::Teams], [Command::Players, Command::Teams]);
+    let info = [Command::Info];
     for (commands, rows, players_and_teams) in [
         (&teams[..], r"\score_0\3", (0, 1)),
         (&teams, r"\player_0\Ann\size_0\3", (1, 0)),
         (&both, r"\score_0\3", (0, 0)),
+        (&info, r"\score_0\3", (0, 0)),
     ] {
         let mut query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
         query.request(&mut Vec::new());
