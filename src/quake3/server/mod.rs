@@ -539,19 +539,21 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_list_has_the_number_of_its_players_even_if_the_count_is_smaller() {
+    fn a_cut_list_has_the_number_of_its_players_or_the_count_if_that_is_higher() {
         // Spectators are listed and not counted.
-        let spectators = ServerStatus {
-            player_count: Some(30),
-            ..status(64)
-        };
-        let service = Service::new(Format::Quake3);
-        let command = Command::GetStatus { challenge: None };
-        let reply = reply(command, &spectators, &service).unwrap();
-        let answer = Response::parse(&reply, &Limits::default()).unwrap();
-        let lines = answer.players().count();
-        assert!((30..64).contains(&lines), "{lines} lines");
-        assert_eq!(answer.info().get("clients"), Some(&b"64"[..]));
+        for (count, written) in [(30, b"64"), (90, b"90")] {
+            let status = ServerStatus {
+                player_count: Some(count),
+                ..status(64)
+            };
+            let service = Service::new(Format::Quake3);
+            let command = Command::GetStatus { challenge: None };
+            let reply = reply(command, &status, &service).unwrap();
+            let answer = Response::parse(&reply, &Limits::default()).unwrap();
+            let lines = answer.players().count();
+            assert!((30..64).contains(&lines), "{lines} lines");
+            assert_eq!(answer.info().get("clients"), Some(&written[..]));
+        }
     }
 
     #[test]
@@ -770,5 +772,104 @@ mod tests {
             challenge,
             &Requester { address, ..client }
         ));
+    }
+
+    #[test]
+    fn rules_decide_under_which_keys_fields_are_written() {
+        let text = |text: &str| Some(text.into());
+        let status = ServerStatus {
+            game: text("game"),
+            mod_name: text("mod"),
+            anti_cheat: Some(true),
+            score_limit: Some(5),
+            ..ServerStatus::default()
+        };
+        let (info, full) = (
+            Command::GetInfo { challenge: None },
+            Command::GetStatus { challenge: None },
+        );
+        let cases: [(_, &[(&str, &str)], &str, &str); 7] = [
+            (info, &[("pure", "1")], r"\pure\1", r"\sv_pure"),
+            (
+                info,
+                &[("pure", ""), ("sv_pure", "0")],
+                r"\pure\0",
+                r"\sv_pure",
+            ),
+            (
+                full,
+                &[("pb", "0"), ("sv_NxAC", "1")],
+                r"\pb\0",
+                r"\sv_punkbuster",
+            ),
+            (
+                full,
+                &[("scorelimit", "7")],
+                r"\scorelimit\5",
+                r"\scorelimit\7",
+            ),
+            (
+                full,
+                &[("modname", "mod")],
+                r"\gamename\game",
+                r"\com_gamename",
+            ),
+            (full, &[("empty", "")], r"\com_gamename\game", r"\empty"),
+            (
+                full,
+                &[("Challenge", "x")],
+                r"\com_gamename\game",
+                r"\Challenge",
+            ),
+        ];
+        for (command, rules, written, left_out) in cases {
+            let status = ServerStatus {
+                rules: rules.iter().copied().collect::<Rules>(),
+                ..status.clone()
+            };
+            let reply = reply(command, &status, &Service::new(Format::Quake3)).unwrap();
+            let reply = String::from_utf8_lossy(&reply);
+            assert!(
+                reply.contains(written) && !reply.contains(left_out),
+                "{rules:?}: {reply}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_protocol_number_of_a_status_outweighs_that_of_its_service() {
+        let status = ServerStatus {
+            protocol_version: Some(71),
+            ..ServerStatus::default()
+        };
+        let client = Some(&b"1"[..]);
+        let challenge = Command::GetChallenge { client, game: None };
+        let challenge = reply(challenge, &status, &Service::new(Format::Quake3)).unwrap();
+        assert!(
+            challenge.ends_with(b" 1 71"),
+            "{}",
+            challenge.escape_ascii()
+        );
+        let info = Command::Info { protocol: b"71" };
+        let line = reply(info, &status, &Service::new(Format::Quake2)).unwrap();
+        assert!(line.ends_with(b"  0/ 0\n"), "{}", line.escape_ascii());
+    }
+
+    #[test]
+    fn a_line_of_quake_world_has_both_colours_and_a_team_by_its_number() {
+        let mut player = Player::new("Ann");
+        player.team = Some(2);
+        player.extra.push("top", "3");
+        player.extra.push("bottom", "7");
+        let status = ServerStatus {
+            players: [player].into(),
+            ..ServerStatus::default()
+        };
+        let flags = Some(&b"255"[..]);
+        let command = Command::Status { flags };
+        let reply = reply(command, &status, &Service::new(Format::QuakeWorld)).unwrap();
+        let line = br#""Ann" "" 3 7 "2" """#;
+        let has_line = reply.windows(line.len()).any(|bytes| bytes == line);
+        assert!(has_line, "{}", reply.escape_ascii());
     }
 }
