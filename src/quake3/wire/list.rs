@@ -812,4 +812,39 @@ mod tests {
                 .all(|part| part.len() <= MAX_PART)
         );
     }
+
+    #[test]
+    fn no_mix_of_addresses_makes_a_datagram_longer_than_its_maximum() {
+        let v4 = SocketAddr::from(([192, 0, 2, 1], 27960));
+        let v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, 27960));
+        for first in 0..7 {
+            let servers = std::iter::repeat_n(v6, first).chain(std::iter::repeat_n(v4, 300));
+            for part in ListPart::encode(servers, true) {
+                assert!(part.len() <= MAX_PART, "{first}: {}", part.len());
+            }
+        }
+    }
+
+    #[test]
+    fn an_extended_request_may_name_a_game_by_a_number() {
+        assert_eq!(GetServers::extended(b"68", 1).check(), Ok(()));
+    }
+
+    #[test]
+    fn a_plain_request_has_no_words_for_families() {
+        let list = GetServers {
+            ipv4: true,
+            ipv6: true,
+            ..GetServers::new(68)
+        };
+        let mut written = Vec::new();
+        list.put(&mut written);
+        assert_eq!(written, b" 68");
+    }
+
+    #[test]
+    fn unknown_words_leave_the_type_of_game() {
+        let list = parse(" 68 gametype=7 demo").unwrap();
+        assert_eq!(list.game_type, Some(&b"7"[..]));
+    }
 }

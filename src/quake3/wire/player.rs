@@ -403,4 +403,10 @@ mod tests {
         assert_eq!(PlayerLine::parse(br#"1 2 "open"#), None);
         assert_eq!(PlayerLine::parse(b"1 2"), None);
     }
+
+    #[test]
+    fn a_line_of_quake_3_has_no_pairs() {
+        let line = PlayerLine::parse(br#"12 50 "\name\x""#).unwrap();
+        assert_eq!(line.pairs(), None);
+    }
 }

@@ -1016,4 +1016,20 @@ mod tests {
         assert_eq!(secure_rcon(&text[..least]).unwrap().1.command(), b"");
         assert!(secure_rcon(b"srcon HMAC-MD5 TIME 0123456789abcdef 1 x").is_err());
     }
+
+    #[test]
+    fn a_signed_text_ends_at_nul() {
+        let datagram = b"\xff\xff\xff\xffsrcon HMAC-MD4 TIME 0123456789abcdef 1.0 status\0rest";
+        let request = Request::parse(datagram).unwrap();
+        let Command::SecureRcon(rcon) = request.command else {
+            panic!("{request:?}")
+        };
+        assert_eq!(rcon.signed, b"1.0 status");
+    }
+
+    #[test]
+    fn the_mark_of_a_reply_is_not_that_of_a_request() {
+        let request = Request::parse(b"\xff\xff\xff\xff\x01getinfo").unwrap();
+        assert!(!request.direction_byte);
+    }
 }
