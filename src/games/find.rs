@@ -565,6 +565,44 @@ mod tests {
         }
     }
 
+    /// Game modules write names in their own case, and some pad them with blanks.
+    #[test]
+    fn a_name_or_mark_in_another_case_tells_the_same_game() {
+        let (mut names, mut marks) = (0, 0);
+        for game in Game::all() {
+            if let Some(name) = game.gamename {
+                for spelling in [name.to_lowercase(), name.to_uppercase()] {
+                    assert!(game.has_gamename(&spelling), "{spelling}");
+                    names += 1;
+                }
+            }
+            let parts = game.marks.iter().flat_map(|mark| match mark {
+                Mark::All(parts) => *parts,
+                alone => std::slice::from_ref(alone),
+            });
+            for mark in parts {
+                let (key, text, blanks) = match mark {
+                    Mark::Rule(key, start) => (*key, *start, ""),
+                    Mark::Exact(key, text) => (*key, *text, "  "),
+                    Mark::GameType(start) => ("", *start, ""),
+                    _ => continue,
+                };
+                for spelling in [text.to_lowercase(), text.to_uppercase()] {
+                    let mut status = ServerStatus::default();
+                    if key.is_empty() {
+                        status.game_type = Some(spelling.into());
+                    } else {
+                        let value = format!("{blanks}{spelling}{blanks}");
+                        status.rules.push(key, value.as_str());
+                    }
+                    assert!(mark.fits(&status), "{}: {status:?}", game.id);
+                    marks += 1;
+                }
+            }
+        }
+        assert!(names > 200 && marks > 40, "{names} {marks}");
+    }
+
     /// A game with its own engine is recognised by the engine's marks, other games by marks of the
     /// game.
     #[test]

@@ -455,3 +455,17 @@ fn game_ports_tell_only_what_no_other_game_uses() {
         "the name goes before the port"
     );
 }
+
+#[test]
+fn a_number_that_no_game_has_leaves_the_game_to_the_port() {
+    let mut told = 0;
+    for game in Game::all() {
+        let mut status = ServerStatus::default();
+        status.game_port = game.game_port;
+        let by_port = Game::of(&status, game.protocol);
+        status.protocol_version = Some(12_345);
+        assert_eq!(Game::of(&status, game.protocol), by_port, "{}", game.id);
+        told += usize::from(by_port.is_some());
+    }
+    assert!(told > 40, "{told}");
+}
