@@ -392,4 +392,34 @@ mod tests {
         let just_fits = Bytes::from(vec![0; 48]);
         assert!(fragments.insert(2, just_fits, true).is_ok() && fragments.is_complete(1));
     }
+
+    #[test]
+    fn the_text_of_an_end_mark_counts_towards_the_bytes_of_an_answer() {
+        let zeros = |length| Bytes::from(vec![0; length]);
+        let mut fragments = Fragments::new(&Limits::default().with_max_answer_bytes(2048));
+        fragments.insert(2, body(""), true).unwrap();
+        fragments.insert(2, zeros(1000), false).unwrap();
+        assert!(fragments.insert(1, zeros(1049), false).is_err());
+        fragments.insert(1, zeros(1048), false).unwrap();
+        assert!(fragments.is_complete(1));
+    }
+
+    #[test]
+    fn a_number_below_the_first_fills_no_gap() {
+        let mut fragments = Fragments::new(&Limits::default());
+        fragments.insert(0, body("a"), false).unwrap();
+        fragments.insert(2, body("c"), true).unwrap();
+        assert_eq!((fragments.missing(0), fragments.missing(1)), (1, 1));
+        assert!(!fragments.is_complete(1));
+    }
+
+    /// Otherwise a flood of contradictions would be kept without a bound.
+    #[test]
+    fn of_many_contradictions_the_first_is_kept() {
+        let mut fragments = Fragments::new(&Limits::default());
+        for text in ["a", "a", "b", "c", "d", "b"] {
+            fragments.insert(1, body(text), false).unwrap();
+        }
+        assert_eq!(fragments.datagrams(), [body("a"), body("b")]);
+    }
 }
