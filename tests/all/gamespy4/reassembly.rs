@@ -192,6 +192,36 @@ fn a_lost_datagram_is_noticed_and_nothing_is_invented() {
     }
 }
 
+/// A datagram before the last one that was shortened in transit is noticed where anything is lost.
+#[test]
+fn a_shortened_datagram_before_others_is_noticed() {
+    let mut shortened = 0;
+    for seed in 0..150 {
+        let sent = content(&mut Random(seed));
+        let datagrams = send(&sent);
+        let has_end = datagrams.last().unwrap()[14] & 0x80 != 0;
+        for at in 0..datagrams.len().saturating_sub(1) {
+            let whole = datagrams[at].len();
+            let random = &mut Random(seed);
+            let lengths = (1..20).map(|lost| whole - lost);
+            let lengths = lengths.chain((0..20).map(|_| 16 + below(random, whole - 16)));
+            for length in lengths {
+                let mut datagrams = datagrams.clone();
+                datagrams[at].truncate(length);
+                let answer = decode(datagrams).unwrap();
+                let is_lost = || !has_end || read(&answer) != sent;
+                let is_complete = answer.completeness().is_complete();
+                assert!(
+                    !is_complete || !is_lost(),
+                    "reply {seed}: {length} bytes of datagram {at}"
+                );
+                shortened += 1;
+            }
+        }
+    }
+    assert!(shortened > 1_000, "{shortened}");
+}
+
 /// node-gamedig, opengsq and GameQ lose keys here (github.com/gamedig/node-gamedig, issue 708).
 #[test]
 fn server_keys_continue_in_the_second_datagram() {
