@@ -788,7 +788,8 @@ mod tests {
             Command::GetInfo { challenge: None },
             Command::GetStatus { challenge: None },
         );
-        let cases: [(_, &[(&str, &str)], &str, &str); 7] = [
+        type Pairs = &'static [(&'static str, &'static str)];
+        let cases: [(_, Pairs, &str, &str); 7] = [
             (info, &[("pure", "1")], r"\pure\1", r"\sv_pure"),
             (
                 info,
