@@ -171,9 +171,9 @@ impl<'a> Legacy<'a> {
         if teams == Table::Cut {
             reading.mark_missing(TEAMS, TEAMS);
         }
-        // GameSpy's own code may have cut a full datagram. Only a count of the last rows would show
-        // it.
-        reading.missing.end = bytes.len() >= MAX_DATAGRAM && teams != Table::Counted;
+        // GameSpy's own code may have cut a full datagram. Only counts of rows would show it.
+        let has_counts = players == Table::Counted && teams == Table::Counted;
+        reading.missing.end = bytes.len() >= MAX_DATAGRAM && !has_counts;
         reading.mark_unread(rest);
         Ok(reading)
     }
@@ -215,6 +215,8 @@ impl<'a> Legacy<'a> {
             }
         }
         Ok(match count {
+            // A row without a name ended the table before, and its next value was read as this count.
+            Some(count) if count > 0 && fields.is_empty() => Table::Cut,
             Some(count) if values.len() == count.saturating_mul(fields.len()) => Table::Counted,
             None if values.len().checked_rem(fields.len()) == Some(0) => Table::Uncounted,
             _ => Table::Cut,

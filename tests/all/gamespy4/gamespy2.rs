@@ -171,6 +171,7 @@ fn long(length: usize, counts: &str) -> Answer {
         "a cut row" => b"\0player_\0score_\0\0Ann\x005\0Bob\0",
         "players alone" => b"\0\x01player_\0\0Ann\0\0team_t\0\0Red\0",
         "teams alone" => b"\0player_\0\0Ann\0\0\0\x01team_t\0\0Red\0",
+        "no name" => b"\0player_\0score_\0\0Ann\x005\0\x000\0Bob\x007\0\0\0team_t\0\0",
         "no counts" => b"\0player_\0score_\0\0Ann\x005\0\0team_t\0score_t\0\0",
         _ => b"\0\x02player_\0\0Ann\0",
     };
@@ -181,14 +182,16 @@ fn long(length: usize, counts: &str) -> Answer {
 
 /// GameSpy's own code cuts at 1,400 bytes without a mark.
 #[test]
-fn a_full_datagram_is_complete_only_if_a_count_shows_its_end() {
+fn a_full_datagram_is_complete_only_if_its_counts_agree() {
     for (length, counts, is_complete) in [
         (1399, "agree", true),
         (1400, "agree", true),
         (1399, "no counts", true),
         (1400, "no counts", false),
         (1400, "players alone", false),
-        (1400, "teams alone", true),
+        (1400, "teams alone", false),
+        (1399, "no name", false),
+        (1400, "no name", false),
         (1399, "a row is missing", false),
         (1400, "a row is missing", false),
     ] {
