@@ -93,7 +93,8 @@ pub struct ServerStatus {
     /// Everyone on the server, bots included, as the server counts them. [`ServerStatus::players`]
     /// may be longer or shorter on real servers. Servers of QuakeWorld, FTE and Unreal Engine 2 do
     /// not count spectators, those of other games usually do;
-    /// [`Players::spectator_count`] is the number of listed ones.
+    /// [`Players::spectator_count`] is the number of listed ones. Where no key has the number, it is
+    /// that of the listed players, which is too low if [`ServerStatus::completeness`] lacks some.
     #[doc(alias = "num_players")]
     pub player_count: Option<u32>,
     /// The bots among [`ServerStatus::player_count`], if the reply proves their number. It is never

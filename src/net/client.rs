@@ -116,7 +116,7 @@ impl Client {
     ///
     /// 1. the ports of [`Game::also_at`]
     /// 2. the given port itself, in case it is the query port
-    /// 3. without a given port, the next three ports of a Quake 3 server
+    /// 3. without a given port, those of further servers on a host; of Quake 3 the next three
     ///
     /// The call takes at most [`Self::with_deadline`], 10 s by default.
     ///

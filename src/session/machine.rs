@@ -48,8 +48,8 @@ pub trait Machine {
 
     /// When to call [`Self::handle_timeout`] if no datagram arrives.
     ///
-    /// It is in the past while a datagram or a result waits to be taken, and `None` if no timer
-    /// runs.
+    /// It is in the past, perhaps long, while a datagram or a result waits to be taken, and `None`
+    /// if no timer runs. A caller with a time of its own takes the later of this and its `now`.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Advances time. Early and repeated calls are harmless.
