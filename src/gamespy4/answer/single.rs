@@ -153,12 +153,12 @@ impl<'a> Legacy<'a> {
             return Err(ParseError::new(cut_short, HEAD));
         }
         let players = if has_pairs_end {
-            legacy.table(PLAYERS)?
+            legacy.table(PLAYERS, Table::Counted)?
         } else {
             Table::Cut
         };
         let teams = match players {
-            Table::Counted | Table::Uncounted => legacy.table(TEAMS)?,
+            Table::Counted | Table::Uncounted => legacy.table(TEAMS, players)?,
             Table::Cut => Table::Cut,
         };
         let Self { mut reading, rest } = legacy;
@@ -171,14 +171,16 @@ impl<'a> Legacy<'a> {
         if teams == Table::Cut {
             reading.mark_missing(TEAMS, TEAMS);
         }
-        // GameSpy's own code may have cut a full datagram. Only counts of rows would show it.
+        // GameSpy's own code may have cut a full datagram, and bytes after the tables may be rows.
+        // Only counts of rows would show it.
         let has_counts = players == Table::Counted && teams == Table::Counted;
-        reading.missing.end = bytes.len() >= MAX_DATAGRAM && !has_counts;
+        let has_more = rest.iter().any(|&byte| byte != 0);
+        reading.missing.end = !has_counts && (has_more || bytes.len() >= MAX_DATAGRAM);
         reading.mark_unread(rest);
         Ok(reading)
     }
 
-    fn table(&mut self, section: u8) -> Result<Table, ParseError> {
+    fn table(&mut self, section: u8, before: Table) -> Result<Table, ParseError> {
         let head_at = self.reading.bytes.len().saturating_sub(self.rest.len());
         let Some(LegacyHead { count, fields }) = take(&mut self.rest, legacy_head) else {
             // The unfinished text begins after the whole ones.
@@ -189,8 +191,9 @@ impl<'a> Legacy<'a> {
         let limit = self.reading.limits.max_players();
         let count = count.map(usize::from);
         let is_over_limit = count.is_some_and(|count| count > limit);
-        if is_over_limit && !fields.iter().all(|name| is_field_name(name)) {
-            // The table before has more rows than it counts, and a value was read as this count.
+        let may_be_values = is_over_limit || before == Table::Uncounted;
+        if may_be_values && !fields.iter().all(|name| is_field_name(name)) {
+            // The table before has more rows than were read, and a value was read as this count.
             return Ok(Table::Cut);
         }
         if is_over_limit {

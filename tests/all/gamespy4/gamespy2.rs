@@ -172,6 +172,8 @@ fn long(length: usize, counts: &str) -> Answer {
         "players alone" => b"\0\x01player_\0\0Ann\0\0team_t\0\0Red\0",
         "teams alone" => b"\0player_\0\0Ann\0\0\0\x01team_t\0\0Red\0",
         "no name" => b"\0player_\0score_\0\0Ann\x005\0\x000\0Bob\x007\0\0\0team_t\0\0",
+        "an empty row" => b"\0player_\0score_\0\0Ann\x005\0\0\0Bob\x007\0\0",
+        "two empty rows" => b"\0player_\0\0Ann\0\0\0\0Bob\0\0\0team_t\0\0",
         "no counts" => b"\0player_\0score_\0\0Ann\x005\0\0team_t\0score_t\0\0",
         _ => b"\0\x02player_\0\0Ann\0",
     };
@@ -191,6 +193,8 @@ fn a_full_datagram_is_complete_only_if_its_counts_agree() {
         (1400, "players alone", false),
         (1400, "teams alone", false),
         (1399, "no name", false),
+        (1399, "an empty row", false),
+        (1399, "two empty rows", false),
         (1400, "no name", false),
         (1399, "a row is missing", false),
         (1400, "a row is missing", false),
