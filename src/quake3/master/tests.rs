@@ -101,7 +101,7 @@ impl Rig {
                 servers.extend(part.iter());
                 ended = Some(part.has_end);
             } else if ended == Some(false) {
-                self.now = self.master.poll_timeout().unwrap();
+                self.now = self.master.poll_timeout().unwrap().max(self.now);
             } else {
                 return ended.map(|_| servers);
             }

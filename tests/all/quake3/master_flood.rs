@@ -65,9 +65,11 @@ fn answered(
         Duration::from_secs(SECONDS.into()) + PATIENCE,
         "192.0.2.1:9".parse().unwrap(),
     ));
+    let mut now = start;
     for (at, from) in arriving {
         let at = start + at;
-        while let Some(now) = master.poll_timeout().filter(|due| *due <= at) {
+        while let Some(due) = master.poll_timeout().filter(|due| *due <= at) {
+            now = now.max(due);
             while let Some(transmit) = master.poll_transmit(now, &mut out) {
                 if let Some((asked, received)) = waiting.get_mut(&transmit.to) {
                     let part = ListPart::parse(&out).unwrap();
@@ -80,10 +82,11 @@ fn answered(
             while master.poll_event().is_some() {}
             master.handle_timeout(now);
         }
+        now = now.max(at);
         if matches!(from, SocketAddr::V4(from) if from.ip().octets()[0] == 198) {
-            waiting.insert(from, (at, 0));
+            waiting.insert(from, (now, 0));
         }
-        master.handle_datagram(at, from, REQUEST);
+        master.handle_datagram(now, from, REQUEST);
     }
     let share = f64::from(answered) / f64::from(CLIENTS);
     println!(
