@@ -252,7 +252,9 @@ mod tests {
 
     use super::*;
     use crate::Limits;
-    use crate::meaning::{facts, reduced, undecided, with_cells_of, with_keys_in_capitals};
+    use crate::meaning::{
+        facts, reduced, undecided, untested, with_cells_of, with_keys_in_capitals,
+    };
     use crate::ut2004::Answer;
 
     /// Replies of servers as they describe themselves, by the source of each row: the version, the
@@ -478,12 +480,22 @@ mod tests {
 
     #[test]
     fn every_part_of_a_row_decides() {
+        let mut replies: Vec<(&str, Known<'_>)> = Vec::new();
         for reply in REPLIES {
             let answer = answer(reply);
             let name = engine_of(&answer).row.name;
             let fields = facts(&answer.status_by(Engine::of));
             let read = format!("{name}: {fields}");
             assert_eq!(read, reply.4, "{reply:?}");
+            let texts: Vec<&[u8]> = reply.3.split('\\').skip(1).map(str::as_bytes).collect();
+            let pairs = texts.as_chunks::<2>().0.iter();
+            replies.push((name, pairs.map(|[key, value]| (*key, *value)).collect()));
+        }
+        let named: BTreeSet<&str> = replies.iter().map(|(name, _)| *name).collect();
+        let rows = ENGINES.iter().chain([&OTHERS]).map(|engine| engine.row);
+        assert_eq!(named, rows.map(|row| row.name).collect());
+        for Engine { row, .. } in ENGINES {
+            assert_eq!(untested(row.name, row.signatures, &replies), [""; 0]);
         }
         let undecided = undecided(
             ENGINES.iter().chain([&OTHERS]),
