@@ -233,7 +233,7 @@ const UT2004: Engine = Engine {
     ..UNKNOWN
 };
 
-/// The row of every other server.
+/// [`UNKNOWN`] as a static: the row of every other server.
 static OTHERS: Engine = UNKNOWN;
 
 /// The most specific first.
