@@ -157,6 +157,15 @@ mod tests {
                 Some(0),
                 Some(false),
             ),
+            (
+                "26",
+                Some(26),
+                Some(26),
+                Some(26),
+                Some(26),
+                Some(1560),
+                Some(true),
+            ),
             (" 3", Some(3), Some(3), Some(3), None, Some(180), Some(true)),
             (
                 "\t3",

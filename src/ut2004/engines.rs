@@ -370,6 +370,13 @@ mod tests {
             r"\ServerMode\dedicated",
             "Killing Floor: mutators [], password false, dedicated true, anti-cheat true, players 0, max 0",
         ),
+        (
+            0x80,
+            true,
+            32,
+            r"\ServerMode\dedicated",
+            "Killing Floor: mutators [], password false, dedicated true, anti-cheat false, players 0, max 0",
+        ),
         // KFTurbo: its rules need not name all mutators.
         (
             0x80,
