@@ -2285,7 +2285,7 @@ mod tests {
     ];
 
     /// The status of a whole reply, read by its engine or by another one.
-    fn whole_facts(_: Family, reply: &str, engine: Option<&'static Engine>) -> String {
+    fn whole_facts(reply: &str, engine: Option<&'static Engine>) -> String {
         facts(&status_of_datagram(reply, |family, known| {
             engine.unwrap_or_else(|| Engine::of_reply(family, known))
         }))
@@ -2412,63 +2412,71 @@ mod tests {
         }
     }
 
+    /// The lists of replies.
+    #[derive(Clone, Copy)]
+    enum List {
+        Replies,
+        Fields,
+        Datagrams,
+    }
+
+    /// Each part of an engine's row, with the engine that lacks it or has the default's.
+    fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
+        let default = Engine::of_family(engine.family);
+        let mut rows = reduced(&engine.row);
+        rows.extend(restyled(&engine.row, [&default.row]));
+        let rows = rows.into_iter();
+        let rows = rows.map(|(part, row)| (part, Engine { row, ..*engine }));
+        let cells = with_cells_of!(
+            engine,
+            default,
+            names,
+            clients,
+            bots_left_out_if_none,
+            password_left_out,
+            info_slots,
+            bots_have_no_ping,
+            bot_prefix,
+            spectators,
+            no_score,
+            no_ping,
+            matches,
+            stock
+        );
+        rows.chain(cells).collect()
+    }
+
     /// Without any part of a row, the status of some reply is another one.
     #[test]
     fn every_part_of_a_row_decides() {
         for (reply, fields) in DATAGRAMS {
-            let read = whole_facts(Family::Quake3, reply, None);
-            assert_eq!(read, *fields, "{reply:?}");
+            assert_eq!(whole_facts(reply, None), *fields, "{reply:?}");
         }
         for (family, info, fields) in FIELDS {
             assert_eq!(fields_of(*family, info, None), *fields, "{info}");
         }
-        type Facts = fn(Family, &str, Option<&'static Engine>) -> String;
+        let replies = REPLIES
+            .iter()
+            .map(|(_, info, _)| (List::Replies, Family::Quake3, *info));
         let fields = FIELDS
             .iter()
-            .map(|(family, info, _)| (*family, *info, fields_of as Facts));
-        let status: Facts = |_, info, engine| status_of(info, engine);
-        let statuses = REPLIES
-            .iter()
-            .map(|(_, info, _)| (Family::Quake3, *info, status));
-        let parts = |engine: &'static Engine| {
-            let default = Engine::of_family(engine.family);
-            let mut rows = reduced(&engine.row);
-            rows.extend(restyled(&engine.row, [&default.row]));
-            let rows = rows.into_iter();
-            let rows = rows.map(|(part, row)| (part, Engine { row, ..*engine }));
-            let cells = with_cells_of!(
-                engine,
-                default,
-                names,
-                clients,
-                bots_left_out_if_none,
-                password_left_out,
-                info_slots,
-                bots_have_no_ping,
-                bot_prefix,
-                spectators,
-                no_score,
-                no_ping,
-                matches,
-                stock
-            );
-            rows.chain(cells).collect()
-        };
-        let engine_of = |(family, info, facts): &(Family, &str, Facts)| {
-            if std::ptr::fn_addr_eq(*facts, whole_facts as Facts) {
-                return engine_of_datagram(info);
-            }
-            engine_of(*family, info)
-        };
+            .map(|(family, info, _)| (List::Fields, *family, *info));
         let datagrams = DATAGRAMS
             .iter()
-            .map(|(reply, _)| (Family::Quake3, *reply, whole_facts as Facts));
+            .map(|(reply, _)| (List::Datagrams, Family::Quake3, *reply));
         let undecided = undecided(
             ALL.iter().chain(SIBLINGS).chain([&DEFAULT]),
-            fields.chain(statuses).chain(datagrams),
-            engine_of,
+            fields.chain(replies).chain(datagrams),
+            |(list, family, text)| match list {
+                List::Replies | List::Fields => engine_of(*family, text),
+                List::Datagrams => engine_of_datagram(text),
+            },
             parts,
-            |(family, info, facts), engine| facts(*family, info, engine),
+            |(list, family, text), engine| match list {
+                List::Replies => status_of(text, engine),
+                List::Fields => fields_of(*family, text, engine),
+                List::Datagrams => whole_facts(text, engine),
+            },
         );
         assert_eq!(undecided, BTreeSet::new(), "{undecided:#?}");
     }
