@@ -105,15 +105,16 @@ async fn a_server_of_every_game_is_found_at_its_default_ports() {
 #[tokio::test]
 async fn the_side_port_of_ut2004_is_asked_where_the_query_port_is_closed() {
     let game = Game::find("ut2004").unwrap();
-    let socket = bind((Ipv4Addr::LOCALHOST, 0));
-    let side_port = socket.local_addr().unwrap();
-    let game_port = side_port.port() - 10;
+    let host = kit::own_host(252);
+    let game_port = 17_777;
+    let side_port = SocketAddr::from((host, game_port + 10));
+    let socket = bind(side_port);
     let server = answer(
         socket,
         Protocol::GameSpy1.into(),
         named("side", Some(game_port)),
     );
-    let text = format!("127.0.0.1:{game_port}");
+    let text = format!("{host}:{game_port}");
     let found = client().query_game(game, &text).await.unwrap();
     assert_eq!(
         (found.protocol, found.outcome.peer),
