@@ -141,9 +141,11 @@ fn a_request_that_waits_to_be_taken_does_not_count_as_lost() {
             let conversation = StatusQuery::new(protocol, 7, &QueryOptions::default());
             let timing = Timing::default().with_timeout(Duration::from_secs(60));
             let mut session = Session::new(conversation, at(SERVER), timing, now);
+            let mut waits = 0;
             let outcome = loop {
                 let stats = session.stats();
                 if session.poll_timeout().unwrap() <= now {
+                    waits += 1;
                     for _ in 0..3 {
                         now += wait / 2 * MS;
                         session.handle_timeout(now);
@@ -161,6 +163,10 @@ fn a_request_that_waits_to_be_taken_does_not_count_as_lost() {
                 now = now.max(session.poll_timeout().unwrap());
                 session.handle_timeout(now);
             };
+            assert!(
+                waits >= usual.stats.requests,
+                "{protocol}: each request waits"
+            );
             assert_eq!(outcome.stats, usual.stats, "{protocol}");
             assert_eq!(outcome.rtt, Some(20 * MS), "{protocol}");
             assert_eq!(

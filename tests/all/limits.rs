@@ -384,7 +384,7 @@ fn outcome(protocol: Protocol, datagrams: &[Vec<u8>], limits: &Limits) -> String
 }
 
 #[test]
-fn an_answer_at_a_limit_is_whole_and_one_above_it_is_refused_or_says_what_it_lacks() {
+fn an_answer_at_a_limit_is_the_same_as_without_and_one_above_is_refused_or_says_what_it_lacks() {
     let mut wrong = Vec::new();
     for (protocol, what, name, reply, above) in REPLIES {
         let mut limits = limits().into_iter();

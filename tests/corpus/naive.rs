@@ -125,7 +125,7 @@ fn changed(protocol: &str, part: usize, check: fn(&[Vec<u8>]) -> bool) {
 }
 
 /// Requires that the naive readers in these files gave all of their reasons on this thread, for
-/// which a reply is incomplete or ambiguous, except these.
+/// which a reply is incomplete or ambiguous, except these, which they did not give.
 fn gave_all_reasons(readers: &[&str], except: &[&str]) {
     let given = naive::reasons();
     let mut missing = BTreeSet::new();
@@ -142,8 +142,12 @@ fn gave_all_reasons(readers: &[&str], except: &[&str]) {
         missing.extend(others);
     }
     assert!(count >= 5, "{count} reasons of {readers:?}");
-    missing.retain(|reason| !except.contains(&reason.as_str()));
-    assert_eq!(missing, BTreeSet::new());
+    let mut except: BTreeSet<String> = except.iter().map(|reason| (*reason).to_owned()).collect();
+    if std::env::var_os("QUERYPORT_CAPTURES").is_some() {
+        // Other people's captures may give more reasons.
+        except.retain(|reason| missing.contains(reason));
+    }
+    assert_eq!(missing, except);
 }
 
 /// The texts in the source of a naive reader that are the only argument of a call.

@@ -384,7 +384,6 @@ mod tests {
         let own_filler = b"\0\x01\x02\x03\x04Own-name\0\x1b\x02score_";
         let zeros = b"\0\x01\x02\x03\x04\0\0\0\0\0\0\0\0\0\0\0hostname";
         assert_eq!((number(own_filler), number(zeros)), (Some(0x1B), Some(0)));
-        let mut changed = 0;
         for at in 5..16_usize {
             // Not what a filler, its NUL, an index and a section can have.
             let other = [0, b'x', b' ', 3][at.saturating_sub(12)];
@@ -394,9 +393,7 @@ mod tests {
             let mut datagram = *zeros;
             datagram[at] = b'x';
             assert_eq!(number(&datagram), None, "byte {at} of zeros");
-            changed += 1;
         }
-        assert_eq!(changed, 11);
     }
 
     #[test]
