@@ -4,7 +4,7 @@ use queryport::gamespy4::minecraft::{STYLE, plugins};
 use queryport::gamespy4::{Answer, Form, StatusQuery};
 use queryport::model::TextRef;
 use queryport::session::{Conversation, Verdict};
-use queryport::{Dialect, Limits, Part, QueryOptions, ServerStatus, ToStatus};
+use queryport::{Dialect, Part, QueryOptions, ServerStatus, ToStatus};
 
 use crate::gamespy4::decode;
 
@@ -136,17 +136,6 @@ fn two_texts_after_a_title_are_a_pair() {
     let answer = full(b"Srv\0game type\0SMP");
     assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
     assert_eq!(answer.get("game type"), Some(&b"SMP"[..]));
-}
-
-#[test]
-fn names_over_the_limit_are_left_out_and_missing() {
-    let whole = full(b"Srv");
-    for (max_players, is_complete) in [(2, true), (1, false)] {
-        let limits = Limits::default().with_max_players(max_players);
-        let answer = Answer::from_datagrams(whole.datagrams(), &limits).unwrap();
-        assert_eq!(answer.players().len(), max_players as usize);
-        assert_eq!(answer.completeness().is_complete(), is_complete);
-    }
 }
 
 /// Its players have arrived nevertheless.

@@ -224,12 +224,6 @@ fn limits_and_locks_are_read_by_game() {
         None,
         "objectives of Return to Castle Wolfenstein"
     );
-    assert_eq!(limit(r"\g_gametype\6\gamename\missionpack"), Some(8));
-    assert_eq!(
-        limit(r"\g_gametype\6\gamename\baseq3\game\mymod"),
-        None,
-        "the modification's own type"
-    );
     assert_eq!(limit(r"\g_gametype\7\gamename\q3urt43"), Some(8));
     assert_eq!(
         limit(r"\g_gametype\8\gamename\q3ut4"),
