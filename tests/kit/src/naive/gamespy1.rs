@@ -21,7 +21,8 @@ struct Part {
     is_cut: bool,
 }
 
-/// Reads the reply with this number, or the one without. Datagrams of other replies are ignored.
+/// Reads the reply with this number, or the one without. Datagrams of other replies
+/// are not read, but the fields may then be incomplete.
 pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
     let reading = read_marked(datagrams, reply);
     let lacks_mark = |datagram: &Text| datagram.contains(&b'\\') && !datagram.starts_with(br"\");
