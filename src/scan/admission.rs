@@ -667,8 +667,9 @@ mod model_tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A plain model of the admission. It keeps everything that happened, and derives from that
-    /// when a request may be sent. Times are durations since the start.
+    /// A plain model of the admission: the same rules, written over the whole history. It keeps
+    /// everything that happened, and derives from that when a request may be sent. It finds errors
+    /// in counters and queues, not in the rules. Times are durations since the start.
     struct Model {
         /// Bytes a second, and the rate below which it doubles.
         rate: Option<(f64, f64)>,
