@@ -552,6 +552,7 @@ mod tests {
 
     /// Unicode counts 4,174 code points in `Default_Ignorable_Code_Point` (DerivedCoreProperties.txt).
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
     fn exactly_the_invisible_characters_are_removed() {
         let mut removed = Vec::new();
         for character in '\u{a0}'..=char::MAX {
