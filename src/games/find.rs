@@ -565,7 +565,7 @@ mod tests {
         }
     }
 
-    /// Game modules write names in their own case, and some pad them with blanks.
+    /// Game modules write names in their own case, and some pad them with spaces.
     #[test]
     fn a_name_or_mark_in_another_case_tells_the_same_game() {
         let (mut names, mut marks) = (0, 0);
@@ -581,7 +581,7 @@ mod tests {
                 alone => std::slice::from_ref(alone),
             });
             for mark in parts {
-                let (key, text, blanks) = match mark {
+                let (key, text, spaces) = match mark {
                     Mark::Rule(key, start) => (*key, *start, ""),
                     Mark::Exact(key, text) => (*key, *text, "  "),
                     Mark::GameType(start) => ("", *start, ""),
@@ -592,7 +592,7 @@ mod tests {
                     if key.is_empty() {
                         status.game_type = Some(spelling.into());
                     } else {
-                        let value = format!("{blanks}{spelling}{blanks}");
+                        let value = format!("{spaces}{spelling}{spaces}");
                         status.rules.push(key, value.as_str());
                     }
                     assert!(mark.fits(&status), "{}: {status:?}", game.id);

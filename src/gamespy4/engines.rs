@@ -741,7 +741,7 @@ mod tests {
         found
     }
 
-    /// What the row of an engine has, and the engine without it or as another one has it.
+    /// Each part of an engine's row, with the engine that lacks it or has another one's.
     fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
         let others = || ENGINES.iter().copied().chain([&UNKNOWN]);
         let mut rows = reduced(&engine.row);

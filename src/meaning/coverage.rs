@@ -1,4 +1,4 @@
-//! Whether every part of the engines' rows decides something in a reply of a list.
+//! Finds parts of engines' rows that no reply of a list needs.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::model::{Player, ServerStatus, Team, Text};
 
 /// The parts of engines without which every one of these replies has the same status.
 ///
-/// `parts`: what an engine has, each with the engine without it. `status`: a reply's status as a
+/// `parts`: each part of an engine, with the engine without it. `status`: a reply's status as a
 /// text, read by its engine (`None`) or by another one.
 pub(crate) fn undecided<E: 'static, Reply>(
     engines: impl IntoIterator<Item = &'static E>,

@@ -362,7 +362,7 @@ pub(crate) fn untested(
     untested
 }
 
-/// What a row has, and the row without it: each of its keys, its place before another key of the
+/// Each part of a row, with the row without it: each of its keys, its place before another key of the
 /// same field, the form of each key's values, and each name of the game. The same list of
 /// several rows has one name.
 #[cfg(test)]

@@ -134,9 +134,9 @@ mod tests {
         }
     }
 
-    /// Blanks, signs, fractions and letters, in every reading.
+    /// Spaces, signs, fractions and letters, in every reading.
     #[test]
-    fn each_reading_has_its_own_blanks_signs_and_ends() {
+    fn each_reading_has_its_own_spaces_signs_and_ends() {
         let no = None;
         for (text, as_integer, as_ping, as_whole, as_leading, as_minutes, as_boolean) in [
             (

@@ -456,7 +456,7 @@ mod tests {
         found
     }
 
-    /// What the row of an engine has, and the engine without it or as another one has it.
+    /// Each part of an engine's row, with the engine that lacks it or has another one's.
     fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
         let rows = reduced(&engine.row).into_iter();
         let rows = rows.map(|(part, row)| {

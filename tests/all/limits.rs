@@ -143,7 +143,7 @@ fn ut2004_fragments(count: usize) -> Vec<Vec<u8>> {
     (0..count).map(datagram).collect()
 }
 
-/// Two datagrams with so many bytes together.
+/// Two datagrams with this many bytes together.
 fn ut2004_bytes(bytes: usize) -> Vec<Vec<u8>> {
     let first = ut2004(2, &ut2004_player(0));
     let room = bytes - first.len() - ut2004(2, &[]).len();

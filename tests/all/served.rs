@@ -112,7 +112,7 @@ fn games_of_quake_2_and_quake_world_are_received_by_their_folders() {
 }
 
 /// A value that has only minutes or seconds cannot hold every time. A longer time would be a claim,
-/// and so would a limit without its part.
+/// and so would a shorter one.
 #[test]
 fn no_format_rounds_a_time() {
     let times = [

@@ -797,7 +797,7 @@ mod tests {
         }
     }
 
-    /// The word is read as one by no server; the error names the field and the byte.
+    /// No server reads these words as one; the error names the field and the byte.
     #[test]
     fn a_request_that_would_be_misread_is_not_written_and_the_error_says_why() {
         type WithWord = fn(&'static [u8]) -> Command<'static>;

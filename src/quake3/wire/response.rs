@@ -586,7 +586,7 @@ mod tests {
         );
     }
 
-    /// Of the word, of its end where it is fixed, and the first mark of the infostring.
+    /// The word, its end if that is fixed, and the infostring's first mark.
     #[test]
     fn each_byte_before_the_infostring_is_needed() {
         let infostring = br"a\b\c\d";

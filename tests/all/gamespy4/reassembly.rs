@@ -192,7 +192,7 @@ fn a_lost_datagram_is_noticed_and_nothing_is_invented() {
     }
 }
 
-/// A datagram before the last one that was shortened in transit is noticed where anything is lost.
+/// A datagram that was shortened in transit makes the answer incomplete, unless nothing was lost.
 #[test]
 fn a_shortened_datagram_before_others_is_noticed() {
     let mut shortened = 0;

@@ -1,4 +1,4 @@
-//! What a master sends, lists and counts, compared with a plain model of its rules. Random servers
+//! A master's datagrams, list and counters, compared with a plain model of its rules. Random servers
 //! and clients send it random datagrams, and it is called in any order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -94,7 +94,7 @@ fn can_reply(address: SocketAddr) -> bool {
 
 type Game = (String, i32);
 
-/// What a description says, where it has the key.
+/// The values of a description; `None` without the key.
 #[derive(Debug, Default, Clone, Copy)]
 struct Info {
     game: Option<&'static str>,
