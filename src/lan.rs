@@ -372,7 +372,7 @@ mod tests {
     }
 
     /// Hands over a datagram twice: as a socket of both families has it from IPv4, and as one of IPv4.
-    fn hear(search: &mut Discovery, now: Instant, from: SocketAddr, datagram: &[u8]) {
+    fn deliver_twice(search: &mut Discovery, now: Instant, from: SocketAddr, datagram: &[u8]) {
         if let SocketAddr::V4(v4) = from {
             let mapped = v4.ip().to_ipv6_mapped();
             search.handle_datagram(now, (mapped, v4.port()).into(), datagram);
@@ -467,7 +467,7 @@ mod tests {
                 break;
             }
             let from = at(&format!("192.0.2.{host}:27960"));
-            hear(&mut search, now, from, &reply(&sent[&27960][0], "Srv"));
+            deliver_twice(&mut search, now, from, &reply(&sent[&27960][0], "Srv"));
         }
         assert_eq!(found(&mut search).len(), 3, "within the timeout of 4 s");
         assert!(search.is_finished(last + Timing::default().timeout()));
@@ -519,12 +519,12 @@ mod tests {
             .find(|request| request.starts_with(b"\xfe\xfd\x09"))
             .unwrap();
         let challenge = [b"\x09", &minecraft[3..7], b"5\0"].concat();
-        hear(&mut search, now, at("192.0.2.1:4000"), &challenge);
+        deliver_twice(&mut search, now, at("192.0.2.1:4000"), &challenge);
         let minecraft = search.poll_found().unwrap();
         assert_eq!(minecraft.protocol, Protocol::GameSpy4);
         assert_eq!(minecraft.options.dialect, Dialect::Minecraft);
         // A wrong id, and a wrong challenge.
-        hear(&mut search, now, at("192.0.2.2:4000"), b"\x09abcd5\0");
+        deliver_twice(&mut search, now, at("192.0.2.2:4000"), b"\x09abcd5\0");
         search.handle_datagram(
             now,
             at("192.0.2.2:4000"),
@@ -560,7 +560,7 @@ mod tests {
         // From the shared port; then the same server from its query port, and another that answers
         // there only.
         for from in ["192.0.2.1:10777", "192.0.2.1:7798", "192.0.2.2:7778"] {
-            hear(&mut ut2004, now, at(from), &ut2004_info());
+            deliver_twice(&mut ut2004, now, at(from), &ut2004_info());
         }
         let expected =
             ["192.0.2.1:7798", "192.0.2.2:7778"].map(|at| (Protocol::Ut2004, at.to_owned()));
@@ -584,7 +584,7 @@ mod tests {
             b"REPORTQUERY",
             b"u-t 5",
         ] {
-            hear(&mut ut, now, at("192.0.2.1:8777"), answer);
+            deliver_twice(&mut ut, now, at("192.0.2.1:8777"), answer);
         }
         let expected =
             ["192.0.2.1:7788", "192.0.2.1:7798"].map(|at| (Protocol::GameSpy1, at.to_owned()));
@@ -599,7 +599,7 @@ mod tests {
         let from = at("192.0.2.1:5000");
         for request in sent.values().flatten() {
             for length in 0..=request.len() {
-                hear(&mut search, now, from, &request[..length]);
+                deliver_twice(&mut search, now, from, &request[..length]);
                 assert!(
                     found(&mut search).is_empty(),
                     "{}",
@@ -617,7 +617,7 @@ mod tests {
             br"\\value",
             &[0x80, 0, 0, 0],
         ] {
-            hear(&mut search, now, from, nonsense);
+            deliver_twice(&mut search, now, from, nonsense);
             assert!(found(&mut search).is_empty(), "{}", nonsense.escape_ascii());
         }
         let answer = br"\hostname\Srv\final\\queryid\1.1";
@@ -627,7 +627,7 @@ mod tests {
             "224.0.0.1:7778",
             "0.0.0.0:7778",
         ] {
-            hear(&mut search, now, at(nobody), answer);
+            deliver_twice(&mut search, now, at(nobody), answer);
         }
         assert!(found(&mut search).is_empty());
     }
@@ -669,7 +669,7 @@ mod tests {
         // All hosts of a local network can be in one /64.
         let mut one_network = search(None, now);
         for host in 1..=200 {
-            hear(
+            deliver_twice(
                 &mut one_network,
                 now,
                 at(&format!("[2001:db8::{host:x}]:7778")),
@@ -679,13 +679,13 @@ mod tests {
         assert_eq!(one_network.found.len(), 200);
         let mut one = search(None, now);
         for port in 1024..4_000 {
-            hear(&mut one, now, at(&format!("192.0.2.1:{port}")), answer);
+            deliver_twice(&mut one, now, at(&format!("192.0.2.1:{port}")), answer);
         }
         assert_eq!(one.found.len(), MAX_LAN_SERVERS_PER_HOST);
         // The beacon of one host names many ports.
         let mut beacon = search(Some("ut"), now);
         for port in 1024..4_000 {
-            hear(
+            deliver_twice(
                 &mut beacon,
                 now,
                 at("192.0.2.1:8777"),
@@ -697,7 +697,7 @@ mod tests {
         for host in 0..5_000_u32 {
             let from = SocketAddr::from((0x0A00_0001_u32.wrapping_add(host).to_be_bytes(), 7778));
             for _ in 0..2 {
-                hear(&mut many, now, from, answer);
+                deliver_twice(&mut many, now, from, answer);
             }
         }
         assert_eq!(
@@ -749,7 +749,7 @@ mod tests {
                     out.clear();
                 }
                 let from = SocketAddr::from(([192, 0, 2, host], port * 3600));
-                hear(&mut search, now, from, &datagram);
+                deliver_twice(&mut search, now, from, &datagram);
                 count += 1;
                 while let Some(found) = search.poll_found() {
                     let LanServer { protocol, server, options } = found;

@@ -473,7 +473,8 @@ mod tests {
     use crate::gamespy1::wire::Fields;
     use crate::gamespy1::{Answer, StatusQuery};
     use crate::meaning::{
-        facts, reduced, restyled, undecided, untested, with_cells_of, with_keys_in_capitals,
+        facts, reduced, unneeded_parts, untested, with_cells_of, with_keys_in_capitals,
+        with_other_styles,
     };
     use crate::session::{Conversation, Verdict};
     use crate::{Limits, QueryOptions};
@@ -726,7 +727,10 @@ mod tests {
     fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
         let others = || ENGINES.iter().copied().chain([&UNKNOWN]);
         let mut rows = reduced(&engine.row);
-        rows.extend(restyled(&engine.row, others().map(|other| &other.row)));
+        rows.extend(with_other_styles(
+            &engine.row,
+            others().map(|other| &other.row),
+        ));
         let rows = rows.into_iter();
         let rows = rows.map(|(part, row)| {
             (
@@ -784,14 +788,14 @@ mod tests {
             });
             found
         };
-        let undecided = undecided(
+        let unneeded = unneeded_parts(
             ENGINES.iter().copied().chain([&UNKNOWN]),
             REPLIES.iter().map(|(reply, _)| *reply),
             engine_of,
             parts,
             |reply, engine| read(reply, engine),
         );
-        assert_eq!(undecided, BTreeSet::new(), "{undecided:#?}");
+        assert_eq!(unneeded, BTreeSet::new(), "{unneeded:#?}");
     }
 
     fn engine(raw: &[u8], has_named_sides: bool) -> &'static str {

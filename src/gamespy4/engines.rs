@@ -477,7 +477,8 @@ mod tests {
     use crate::Limits;
     use crate::gamespy4::Answer;
     use crate::meaning::{
-        facts, reduced, restyled, undecided, untested, with_cells_of, with_keys_in_capitals,
+        facts, reduced, unneeded_parts, untested, with_cells_of, with_keys_in_capitals,
+        with_other_styles,
     };
 
     /// The reply in sections with the pairs of a text such as `\key\value`.
@@ -745,7 +746,10 @@ mod tests {
     fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
         let others = || ENGINES.iter().copied().chain([&UNKNOWN]);
         let mut rows = reduced(&engine.row);
-        rows.extend(restyled(&engine.row, others().map(|other| &other.row)));
+        rows.extend(with_other_styles(
+            &engine.row,
+            others().map(|other| &other.row),
+        ));
         let rows = rows.into_iter();
         let rows = rows.map(|(part, row)| {
             (
@@ -802,14 +806,14 @@ mod tests {
             let (fields, _) = read.split_once('\n').unwrap();
             assert_eq!(fields, *expected, "{text}");
         }
-        let undecided = undecided(
+        let unneeded = unneeded_parts(
             ENGINES.iter().copied().chain([&UNKNOWN]),
             REPLIES.iter().map(|(datagram, text, _)| datagram(text)),
             |reply| engine_of(reply),
             parts,
             |reply, engine| read(reply, engine),
         );
-        assert_eq!(undecided, BTreeSet::new(), "{undecided:#?}");
+        assert_eq!(unneeded, BTreeSet::new(), "{unneeded:#?}");
     }
 
     #[test]

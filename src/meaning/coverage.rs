@@ -10,7 +10,7 @@ use crate::model::{Player, ServerStatus, Team, Text};
 ///
 /// `parts`: each part of an engine, with the engine without it. `status`: a reply's status as a
 /// text, read by its engine (`None`) or by another one.
-pub(crate) fn undecided<E: 'static, Reply>(
+pub(crate) fn unneeded_parts<E: 'static, Reply>(
     engines: impl IntoIterator<Item = &'static E>,
     replies: impl IntoIterator<Item = Reply>,
     engine_of: impl Fn(&Reply) -> &'static E,
@@ -18,22 +18,22 @@ pub(crate) fn undecided<E: 'static, Reply>(
     status: impl Fn(&Reply, Option<&'static E>) -> String,
 ) -> BTreeSet<String> {
     let all = engines.into_iter().flat_map(&parts);
-    let mut undecided: BTreeSet<String> = all.map(|(part, _)| part).collect();
-    assert!(undecided.len() > 20, "few parts: {undecided:?}");
+    let mut unneeded: BTreeSet<String> = all.map(|(part, _)| part).collect();
+    assert!(unneeded.len() > 20, "few parts: {unneeded:?}");
     for reply in replies {
         let whole = status(&reply, None);
         for (part, without) in parts(engine_of(&reply)) {
-            let is_open = undecided.contains(&part);
+            let is_open = unneeded.contains(&part);
             if is_open && status(&reply, Some(Box::leak(Box::new(without)))) != whole {
-                undecided.remove(&part);
+                unneeded.remove(&part);
             }
         }
     }
-    undecided
+    unneeded
 }
 
-/// A row with the style of each of these rows: see [`undecided`].
-pub(crate) fn restyled<'a>(
+/// A row with the style of each of these rows: see [`unneeded_parts`].
+pub(crate) fn with_other_styles<'a>(
     row: &Row,
     others: impl IntoIterator<Item = &'a Row>,
 ) -> Vec<(String, Row)> {
@@ -48,7 +48,7 @@ pub(crate) fn restyled<'a>(
     others.collect()
 }
 
-/// An engine with each of these cells as another engine has it: see [`undecided`].
+/// An engine with each of these cells as another engine has it: see [`unneeded_parts`].
 macro_rules! with_cells_of {
     ($engine:expr, $other:expr, $($cell:ident),+) => {{
         let (engine, other) = ($engine, $other);

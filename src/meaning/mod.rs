@@ -8,7 +8,9 @@ mod reader;
 mod row;
 
 #[cfg(test)]
-pub(crate) use coverage::{facts, restyled, undecided, with_cells_of, with_keys_in_capitals};
+pub(crate) use coverage::{
+    facts, unneeded_parts, with_cells_of, with_keys_in_capitals, with_other_styles,
+};
 pub(crate) use key::{Key, KeySet, Known};
 pub(crate) use reader::Reader;
 pub(crate) use row::{Entry, Field, Form, Mark, Row, Signature};

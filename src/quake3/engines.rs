@@ -1495,7 +1495,8 @@ pub(crate) const QFUSION: Engine = Engine {
 mod tests {
     use super::*;
     use crate::meaning::{
-        facts, reduced, restyled, undecided, untested, with_cells_of, with_keys_in_capitals,
+        facts, reduced, unneeded_parts, untested, with_cells_of, with_keys_in_capitals,
+        with_other_styles,
     };
     use crate::quake3::Answer;
     use crate::quake3::wire::InfoString;
@@ -2424,7 +2425,7 @@ mod tests {
     fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
         let default = Engine::of_family(engine.family);
         let mut rows = reduced(&engine.row);
-        rows.extend(restyled(&engine.row, [&default.row]));
+        rows.extend(with_other_styles(&engine.row, [&default.row]));
         let rows = rows.into_iter();
         let rows = rows.map(|(part, row)| (part, Engine { row, ..*engine }));
         let cells = with_cells_of!(
@@ -2464,7 +2465,7 @@ mod tests {
         let datagrams = DATAGRAMS
             .iter()
             .map(|(reply, _)| (List::Datagrams, Family::Quake3, *reply));
-        let undecided = undecided(
+        let unneeded = unneeded_parts(
             ALL.iter().chain(SIBLINGS).chain([&DEFAULT]),
             fields.chain(replies).chain(datagrams),
             |(list, family, text)| match list {
@@ -2478,7 +2479,7 @@ mod tests {
                 List::Datagrams => whole_facts(text, engine),
             },
         );
-        assert_eq!(undecided, BTreeSet::new(), "{undecided:#?}");
+        assert_eq!(unneeded, BTreeSet::new(), "{unneeded:#?}");
     }
 
     #[test]

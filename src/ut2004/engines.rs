@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use crate::Limits;
     use crate::meaning::{
-        facts, reduced, undecided, untested, with_cells_of, with_keys_in_capitals,
+        facts, reduced, unneeded_parts, untested, with_cells_of, with_keys_in_capitals,
     };
     use crate::ut2004::Answer;
 
@@ -504,7 +504,7 @@ mod tests {
         for Engine { row, .. } in ENGINES {
             assert_eq!(untested(row.name, row.signatures, &replies), [""; 0]);
         }
-        let undecided = undecided(
+        let unneeded = unneeded_parts(
             ENGINES.iter().chain([&OTHERS]),
             REPLIES.iter().map(answer),
             engine_of,
@@ -516,7 +516,7 @@ mod tests {
                 facts(&status)
             },
         );
-        assert_eq!(undecided, BTreeSet::new(), "{undecided:#?}");
+        assert_eq!(unneeded, BTreeSet::new(), "{unneeded:#?}");
     }
 
     #[test]
