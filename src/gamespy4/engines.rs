@@ -816,6 +816,50 @@ mod tests {
         assert_eq!(unneeded, BTreeSet::new(), "{unneeded:#?}");
     }
 
+    /// Replies with one key: the key, its value, and the name of the row.
+    const MARKS: [(&str, &str, &str); 40] = [
+        ("p1073741825", "DM-Deck", "Unreal Tournament 3"),
+        ("p268435717", "0", "Unreal Tournament 3"),
+        ("BF2_ranked", "1", "Battlefield 2"),
+        ("bf2142_ranked", "1", "Battlefield 2142"),
+        ("dx10", "0", "Crysis, Crysis Wars"),
+        ("sv_battleye", "1", "Arma"),
+        ("damageblocktime", "4", "S.T.A.L.K.E.R."),
+        ("gsgamename", "fear", "F.E.A.R."),
+        ("game_id", "bfvietnam", "Battlefield Vietnam"),
+        ("gamename", "armygame", "America's Army"),
+        ("gamevariant", "SWAT 4", "SWAT 4"),
+        ("gamevariant", "SEF", "SWAT 4"),
+        ("gamevariant", "bf2", "other engines"),
+        ("hostname", "Srv", "other engines"),
+        ("p1073741826", "UTDeathmatch", "Unreal Tournament 3"),
+        ("p1073741827", "A description", "Unreal Tournament 3"),
+        ("p1073741828", "", "Unreal Tournament 3"),
+        ("p1073741829", "", "Unreal Tournament 3"),
+        ("p268435703", "0", "Unreal Tournament 3"),
+        ("p268435704", "0", "Unreal Tournament 3"),
+        ("p268435705", "0", "Unreal Tournament 3"),
+        ("s32779", "0", "Unreal Tournament 3"),
+        ("owningplayername", "Ann", "Unreal Tournament 3"),
+        ("mapname", "OwningPlayerId=7,s0=1", "Unreal Tournament 3"),
+        ("bf2_dedicated", "1", "Battlefield 2"),
+        ("bf2_anticheat", "1", "Battlefield 2"),
+        ("bf2_team1", "MEC", "Battlefield 2"),
+        ("bf2_team2", "US", "Battlefield 2"),
+        ("bf2_scorelimit", "1", "Battlefield 2"),
+        ("bf2_bots", "1", "Battlefield 2"),
+        ("bf2142_dedicated", "1", "Battlefield 2142"),
+        ("bf2142_anticheat", "1", "Battlefield 2142"),
+        ("bf2142_team1", "Pac", "Battlefield 2142"),
+        ("bf2142_team2", "EU", "Battlefield 2142"),
+        ("bf2142_scorelimit", "1", "Battlefield 2142"),
+        ("bf2142_bots", "1", "Battlefield 2142"),
+        ("equalmodrequired", "0", "Arma"),
+        ("gamename", "fear", "F.E.A.R."),
+        ("gamename", "bfvietnam", "Battlefield Vietnam"),
+        ("game_id", "MINECRAFTPE", "Minecraft"),
+    ];
+
     #[test]
     fn a_reply_has_the_first_row_with_a_mark() {
         let of = |layout, key: &'static str, value: &'static str| {
@@ -823,52 +867,10 @@ mod tests {
             known.insert(key.as_bytes(), value.as_bytes());
             Engine::of(layout, &known).row.name
         };
-        let replies = [
-            ("p1073741825", "DM-Deck", "Unreal Tournament 3"),
-            ("p268435717", "0", "Unreal Tournament 3"),
-            ("BF2_ranked", "1", "Battlefield 2"),
-            ("bf2142_ranked", "1", "Battlefield 2142"),
-            ("dx10", "0", "Crysis, Crysis Wars"),
-            ("sv_battleye", "1", "Arma"),
-            ("damageblocktime", "4", "S.T.A.L.K.E.R."),
-            ("gsgamename", "fear", "F.E.A.R."),
-            ("game_id", "bfvietnam", "Battlefield Vietnam"),
-            ("gamename", "armygame", "America's Army"),
-            ("gamevariant", "SWAT 4", "SWAT 4"),
-            ("gamevariant", "SEF", "SWAT 4"),
-            ("gamevariant", "bf2", "other engines"),
-            ("hostname", "Srv", "other engines"),
-            ("p1073741826", "UTDeathmatch", "Unreal Tournament 3"),
-            ("p1073741827", "A description", "Unreal Tournament 3"),
-            ("p1073741828", "", "Unreal Tournament 3"),
-            ("p1073741829", "", "Unreal Tournament 3"),
-            ("p268435703", "0", "Unreal Tournament 3"),
-            ("p268435704", "0", "Unreal Tournament 3"),
-            ("p268435705", "0", "Unreal Tournament 3"),
-            ("s32779", "0", "Unreal Tournament 3"),
-            ("owningplayername", "Ann", "Unreal Tournament 3"),
-            ("mapname", "OwningPlayerId=7,s0=1", "Unreal Tournament 3"),
-            ("bf2_dedicated", "1", "Battlefield 2"),
-            ("bf2_anticheat", "1", "Battlefield 2"),
-            ("bf2_team1", "MEC", "Battlefield 2"),
-            ("bf2_team2", "US", "Battlefield 2"),
-            ("bf2_scorelimit", "1", "Battlefield 2"),
-            ("bf2_bots", "1", "Battlefield 2"),
-            ("bf2142_dedicated", "1", "Battlefield 2142"),
-            ("bf2142_anticheat", "1", "Battlefield 2142"),
-            ("bf2142_team1", "Pac", "Battlefield 2142"),
-            ("bf2142_team2", "EU", "Battlefield 2142"),
-            ("bf2142_scorelimit", "1", "Battlefield 2142"),
-            ("bf2142_bots", "1", "Battlefield 2142"),
-            ("equalmodrequired", "0", "Arma"),
-            ("gamename", "fear", "F.E.A.R."),
-            ("gamename", "bfvietnam", "Battlefield Vietnam"),
-            ("game_id", "MINECRAFTPE", "Minecraft"),
-        ];
-        for (key, value, name) in replies {
+        for (key, value, name) in MARKS {
             assert_eq!(of(Layout::Sections, key, value), name);
         }
-        let replies = replies.map(|(key, value, name)| {
+        let replies = MARKS.map(|(key, value, name)| {
             let known = [(key.as_bytes(), value.as_bytes())].into_iter().collect();
             (name, known)
         });

@@ -884,16 +884,41 @@ mod model_tests {
         grown: u32,
     }
 
-    /// Plays random events to the admission and the model.
-    fn play(random: &mut Random, counts: &mut Counts) {
-        let start = Instant::now();
+    /// Random options, and their bytes a second.
+    fn options(random: &mut Random) -> (ScanOptions, Option<f64>) {
         let options = ScanOptions::default();
-        let (options, rate) = match random.below(5) {
+        match random.below(5) {
             0 => (options.with_rate(Some(10)), None),
             1 => (options.with_bytes_per_second(Some(300_000)), Some(3e5)),
             2 => (options.with_bytes_per_second(Some(2_000)), Some(2e3)),
             _ => (options, Some(20e6)),
-        };
+        }
+    }
+
+    /// Receives fewer datagrams than `most` of one request, also of one that holds no slot any more,
+    /// and of none.
+    fn receive(
+        random: &mut Random,
+        (admission, model): (&mut Admission, &mut Model),
+        (instant, now): (Instant, Duration),
+        most: u64,
+    ) {
+        let request = random.below(model.sent.len() as u64 + 1);
+        for _ in 0..random.below(most) {
+            let bytes = random.below(1500);
+            admission.received(instant, bytes, request);
+            model.receive(now, bytes, request);
+        }
+        if random.below(2) == 0 {
+            admission.release(request);
+            model.release(request);
+        }
+    }
+
+    /// Plays random events to the admission and the model.
+    fn play(random: &mut Random, counts: &mut Counts) {
+        let start = Instant::now();
+        let (options, rate) = options(random);
         let mut admission = Admission::new(&options, start);
         let mut model = Model::new(rate);
         let (shortest, spread) = random.pick([(1, 8), (20, 40), (20, 180)]);
@@ -930,17 +955,8 @@ mod model_tests {
                     model.answer(rtt);
                 }
                 5..=8 => {
-                    // Also of requests that hold no slot any more, and of none.
-                    let request = random.below(model.sent.len() as u64 + 1);
-                    for _ in 0..random.below(most_datagrams) {
-                        let bytes = random.below(1500);
-                        admission.received(instant, bytes, request);
-                        model.receive(now, bytes, request);
-                    }
-                    if random.below(2) == 0 {
-                        admission.release(request);
-                        model.release(request);
-                    }
+                    let both = (&mut admission, &mut model);
+                    receive(random, both, (instant, now), most_datagrams);
                 }
                 _ => {
                     for _ in 0..random.below(most_sent) {

@@ -134,70 +134,83 @@ mod tests {
         }
     }
 
-    /// Spaces, signs, fractions and letters, in every reading.
+    /// A text, and its value as an integer, a ping, a whole number, a number with anything after it,
+    /// minutes in seconds, and a boolean.
+    type Readings = (
+        &'static str,
+        Option<i64>,
+        Option<i32>,
+        Option<i64>,
+        Option<u32>,
+        Option<u64>,
+        Option<bool>,
+    );
+
+    /// Spaces, signs, fractions and letters.
+    const READINGS: [Readings; 18] = [
+        (
+            "3",
+            Some(3),
+            Some(3),
+            Some(3),
+            Some(3),
+            Some(180),
+            Some(true),
+        ),
+        (
+            "0",
+            Some(0),
+            Some(0),
+            Some(0),
+            Some(0),
+            Some(0),
+            Some(false),
+        ),
+        (
+            "26",
+            Some(26),
+            Some(26),
+            Some(26),
+            Some(26),
+            Some(1560),
+            Some(true),
+        ),
+        (" 3", Some(3), Some(3), Some(3), None, Some(180), Some(true)),
+        (
+            "\t3",
+            Some(3),
+            Some(3),
+            Some(3),
+            None,
+            Some(180),
+            Some(true),
+        ),
+        (
+            "3 \n",
+            Some(3),
+            Some(3),
+            Some(3),
+            Some(3),
+            Some(180),
+            Some(true),
+        ),
+        ("3 0", None, None, None, Some(3), None, None),
+        ("+3", Some(3), Some(3), Some(3), None, None, Some(true)),
+        ("-3", Some(-3), None, Some(-3), None, None, Some(true)),
+        ("- 3", None, None, None, None, None, None),
+        ("3.5", None, None, Some(3), Some(3), Some(210), None),
+        (" 3.5", None, None, Some(3), None, Some(210), None),
+        ("3.5 ", None, None, None, Some(3), Some(210), None),
+        ("-3.5", None, None, Some(-3), None, None, None),
+        (".5", None, None, None, None, Some(30), None),
+        ("3wnd", None, None, None, Some(3), None, None),
+        ("d3", None, None, None, None, None, None),
+        ("", None, None, None, None, None, None),
+    ];
+
     #[test]
     fn each_reading_has_its_own_spaces_signs_and_ends() {
-        let no = None;
-        for (text, as_integer, as_ping, as_whole, as_leading, as_minutes, as_boolean) in [
-            (
-                "3",
-                Some(3),
-                Some(3),
-                Some(3),
-                Some(3),
-                Some(180),
-                Some(true),
-            ),
-            (
-                "0",
-                Some(0),
-                Some(0),
-                Some(0),
-                Some(0),
-                Some(0),
-                Some(false),
-            ),
-            (
-                "26",
-                Some(26),
-                Some(26),
-                Some(26),
-                Some(26),
-                Some(1560),
-                Some(true),
-            ),
-            (" 3", Some(3), Some(3), Some(3), None, Some(180), Some(true)),
-            (
-                "\t3",
-                Some(3),
-                Some(3),
-                Some(3),
-                None,
-                Some(180),
-                Some(true),
-            ),
-            (
-                "3 \n",
-                Some(3),
-                Some(3),
-                Some(3),
-                Some(3),
-                Some(180),
-                Some(true),
-            ),
-            ("3 0", no, None, no, Some(3), None, None),
-            ("+3", Some(3), Some(3), Some(3), None, None, Some(true)),
-            ("-3", Some(-3), None, Some(-3), None, None, Some(true)),
-            ("- 3", no, None, no, None, None, None),
-            ("3.5", no, None, Some(3), Some(3), Some(210), None),
-            (" 3.5", no, None, Some(3), None, Some(210), None),
-            ("3.5 ", no, None, no, Some(3), Some(210), None),
-            ("-3.5", no, None, Some(-3), None, None, None),
-            (".5", no, None, no, None, Some(30), None),
-            ("3wnd", no, None, no, Some(3), None, None),
-            ("d3", no, None, no, None, None, None),
-            ("", no, None, no, None, None, None),
-        ] {
+        for (text, as_integer, as_ping, as_whole, as_leading, as_minutes, as_boolean) in READINGS {
             let bytes = text.as_bytes();
             assert_eq!(integer(bytes), as_integer, "integer {text:?}");
             assert_eq!(ping(bytes), as_ping, "ping {text:?}");

@@ -234,9 +234,8 @@ impl Model {
     }
 }
 
-/// Plays datagrams and timeouts to a list and the model. Returns how it ended, and after how many
-/// passes.
-fn play(random: &mut Random) -> Option<(ListCompleteness, u8)> {
+/// A random list and its model.
+fn start(random: &mut Random) -> (Quake3List, Model) {
     let (request, scope) = (random.below(4) as usize, random.below(3) as usize);
     let (max_servers, passes) = (
         [1, 7, 1000][random.below(3) as usize],
@@ -249,15 +248,18 @@ fn play(random: &mut Random) -> Option<(ListCompleteness, u8)> {
         2 => Quake3List::quake2(&limits),
         _ => Quake3List::quake_world(&limits),
     };
-    let mut list = list.with_scope(SCOPES[scope]).with_passes(passes);
-    let mut model = Model {
+    let model = Model {
         request,
         max_servers: max_servers as usize,
         max_passes: passes.clamp(1, 8),
         scope,
         ..Model::default()
     };
-    // A few datagrams, which come in any order, again, and not in each pass.
+    (list.with_scope(SCOPES[scope]).with_passes(passes), model)
+}
+
+/// A few datagrams for a request, and one of any form.
+fn parts(request: usize, random: &mut Random) -> Vec<Part> {
     let form = if request == 0 && random.chance(0.5) {
         HEXADECIMAL
     } else {
@@ -269,6 +271,15 @@ fn play(random: &mut Random) -> Option<(ListCompleteness, u8)> {
         .map(|_| Part::new(form, damage, random))
         .collect();
     parts.push(Part::new(random.below(5) as usize, damage, random));
+    parts
+}
+
+/// Plays datagrams and timeouts to a list and the model. Returns how it ended, and after how many
+/// passes.
+fn play(random: &mut Random) -> Option<(ListCompleteness, u8)> {
+    let (mut list, mut model) = start(random);
+    // They come in any order, again, and not in each pass.
+    let parts = parts(model.request, random);
     let has_deadline = random.chance(0.5);
     let mut taken = 0;
     for _ in 0..60 {

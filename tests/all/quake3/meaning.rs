@@ -214,7 +214,7 @@ fn a_game_module_of_jedi_academy_is_a_modification() {
 }
 
 #[test]
-fn limits_and_locks_are_read_by_game() {
+fn limits_are_read_by_game() {
     let status = |info: &str| read(&format!("statusResponse\n{info}\n"));
     let limit = |info: &str| status(&format!(r"\fraglimit\20\capturelimit\8{info}")).score_limit;
     assert_eq!(limit(r"\g_gametype\0\gamename\baseq3"), Some(20));
@@ -256,6 +256,11 @@ fn limits_and_locks_are_read_by_game() {
     );
     assert_eq!(status(r"\timelimit\0").time_limit, Some(Duration::ZERO));
     assert_eq!(status(r"\timelimit\none").time_limit, None);
+}
+
+#[test]
+fn locks_protocols_and_anti_cheat_are_read_by_game() {
+    let status = |info: &str| read(&format!("statusResponse\n{info}\n"));
     assert_eq!(
         [ET_LEGACY, IW4X, CALL_OF_DUTY_2].map(|body| read(body).password),
         [Some(true); 3]

@@ -2,7 +2,7 @@
 //! master.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use queryport::serve::Announcer;
@@ -186,6 +186,39 @@ fn masters(random: &mut Random) -> Vec<SocketAddr> {
     all.collect()
 }
 
+/// A random address, as a socket of its family and as one of both families has it.
+fn sender(random: &mut Random) -> [SocketAddr; 2] {
+    let (host, port) = (1 + random.below(5), 27950 + random.below(5) / 4);
+    let address = match host {
+        4 => at(&format!("[2001:db8::4]:{port}")),
+        _ => at(&format!("192.0.2.{host}:{port}")),
+    };
+    let as_ipv6 = match address.ip() {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
+    };
+    [address, (as_ipv6, address.port()).into()]
+}
+
+/// Takes at most this many heartbeats that are due. Returns how many there were.
+fn take(announcer: &mut Announcer, model: &mut Model<'_>, now: (Instant, u64), most: u64) -> usize {
+    let (now, seconds) = now;
+    let (mut count, mut out) = (0, Vec::new());
+    for _ in 0..most {
+        let expected = model.sent(seconds);
+        let before = out.len();
+        let sent = announcer.poll_transmit(now, &mut out).map(|transmit| {
+            assert_eq!(transmit.len, out.len() - before);
+            assert!(announcer.announces_to(transmit.to));
+            assert!(!announcer.announces_to(at("192.0.2.200:1")));
+            (transmit.to, out[before..].escape_ascii().to_string())
+        });
+        assert_eq!(sent, expected, "at {seconds} s");
+        count += usize::from(sent.is_some());
+    }
+    count
+}
+
 /// Plays random events to an announcer and the model. Returns how many heartbeats and queries
 /// there were.
 fn play(kind: &Kind, random: &mut Random) -> [usize; 2] {
@@ -207,7 +240,7 @@ fn play(kind: &Kind, random: &mut Random) -> [usize; 2] {
         is_closed: false,
         asked: BTreeSet::new(),
     };
-    let (mut seconds, mut counts, mut out) = (0, [0; 2], Vec::new());
+    let (mut seconds, mut counts) = (0, [0; 2]);
     for _ in 0..40 {
         seconds += PAUSES[random.below(12) as usize];
         let now = start + Duration::from_secs(seconds);
@@ -233,39 +266,19 @@ fn play(kind: &Kind, random: &mut Random) -> [usize; 2] {
                 let is_query = random.chance(0.7);
                 let datagrams = if is_query { kind.queries } else { &NO_QUERIES };
                 let datagram = datagrams[random.below(datagrams.len() as u64) as usize];
-                let (host, port) = (1 + random.below(5), 27950 + random.below(5) / 4);
-                let (from, mapped) = match host {
-                    4 => (
-                        format!("[2001:db8::4]:{port}"),
-                        format!("[2001:db8::4]:{port}"),
-                    ),
-                    _ => (
-                        format!("192.0.2.{host}:{port}"),
-                        format!("[::ffff:192.0.2.{host}]:{port}"),
-                    ),
-                };
-                let as_seen = if random.chance(0.5) { &mapped } else { &from };
-                let handled = announcer.handle_datagram(now, at(as_seen), datagram);
+                let [from, mapped] = sender(random);
+                let as_seen = if random.chance(0.5) { mapped } else { from };
+                let handled = announcer.handle_datagram(now, as_seen, datagram);
                 assert_eq!(handled, Handled::Ignored, "the server answers");
-                model.hear(at(&from), is_query);
+                model.hear(from, is_query);
                 let events: Vec<_> = std::iter::from_fn(|| announcer.poll_event()).collect();
                 counts[1] += events.len();
                 assert_eq!(events, Vec::from_iter(std::mem::take(&mut model.asked)));
             }
             // Sometimes not all that are due are taken at once.
             some => {
-                for _ in 0..(some - 18) * 4 {
-                    let expected = model.sent(seconds);
-                    let before = out.len();
-                    let sent = announcer.poll_transmit(now, &mut out).map(|transmit| {
-                        assert_eq!(transmit.len, out.len() - before);
-                        assert!(announcer.announces_to(transmit.to));
-                        assert!(!announcer.announces_to(at("192.0.2.200:1")));
-                        (transmit.to, out[before..].escape_ascii().to_string())
-                    });
-                    assert_eq!(sent, expected, "at {seconds} s");
-                    counts[0] += usize::from(sent.is_some());
-                }
+                let most = (some - 18) * 4;
+                counts[0] += take(&mut announcer, &mut model, (now, seconds), most);
             }
         }
         let due = announcer.poll_timeout();
