@@ -673,6 +673,17 @@ mod tests {
     }
 
     #[test]
+    fn a_challenge_is_a_signed_number_of_32_bits() {
+        for (token, text) in [
+            (0xFFFF_FFFF, &b"-1"[..]),
+            (0x1_7FFF_FFFF, b"2147483647"),
+            (0x8000_0000, b"-2147483648"),
+        ] {
+            assert_eq!(challenge_text(token).bytes(), text);
+        }
+    }
+
+    #[test]
     fn a_challenge_quotes_the_number_of_the_client() {
         let get_of = |own: &str, client, game| {
             let status = ServerStatus {

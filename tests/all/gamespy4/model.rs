@@ -75,6 +75,18 @@ fn kills_are_not_the_score_if_there_is_one() {
 }
 
 #[test]
+fn a_column_of_the_teams_without_a_field_is_extra() {
+    let datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x02team_t\0\0Red\0Blue\0\0flags_t\0\x003\x004\0\0\0";
+    let status = decode([&datagram[..]]).unwrap().to_status();
+    let flags: Vec<_> = status
+        .teams
+        .iter()
+        .map(|team| team.extra.get("flags_t").unwrap().raw())
+        .collect();
+    assert_eq!(flags, [b"3", b"4"]);
+}
+
+#[test]
 fn battlefield_2_with_bots() {
     let status = vector("own-bf2-coop");
     assert_eq!((status.player_count, status.bot_count), (Some(4), Some(3)));

@@ -728,6 +728,17 @@ fn without_the_flag_the_reply_is_one_datagram_with_names() {
 }
 
 #[test]
+fn a_reply_of_one_datagram_keeps_its_maximum_size() {
+    let served = status(64, 5);
+    for max_reply in 1024..=1400 {
+        let service = Service::new(Format::GameSpy4).with_max_reply(max_reply);
+        let replies = ask_with(Selection(&[0xFF; 3]), &served, &service);
+        let length: usize = replies.iter().map(Bytes::len).sum();
+        assert!(length <= max_reply, "{length} of {max_reply}");
+    }
+}
+
+#[test]
 fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
     for (players, rules, max_reply) in [
         (0, 0, 11_200),

@@ -910,7 +910,7 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
         (Format::Quake2, Dialect::Quake2),
         (Format::QuakeWorld, Dialect::QuakeWorld),
     ] {
-        for max_reply in [1, 5, 20, 100, 300, 600] {
+        for max_reply in 1..=600 {
             let service = Service::new(engine).with_max_reply(max_reply);
             let replies = replies(&service, &sent(dialect), &status);
             let length: usize = replies.iter().map(Bytes::len).sum();
@@ -927,7 +927,7 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
             shortened += 1;
         }
     }
-    assert_eq!(shortened, 6);
+    assert_eq!(shortened, 1002);
 }
 
 #[test]
