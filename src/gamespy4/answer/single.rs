@@ -171,11 +171,13 @@ impl<'a> Legacy<'a> {
         if teams == Table::Cut {
             reading.mark_missing(TEAMS, TEAMS);
         }
-        // GameSpy's own code may have cut a full datagram, and bytes after the tables may be rows.
-        // Only counts of rows would show it.
+        // GameSpy's own code may have cut a full datagram. Only counts of rows would show it.
         let has_counts = players == Table::Counted && teams == Table::Counted;
+        let may_be_cut = bytes.len() >= MAX_DATAGRAM && !has_counts;
+        // Rows without a count end at one without a name; other rows may follow it.
         let has_more = rest.iter().any(|&byte| byte != 0);
-        reading.missing.end = !has_counts && (has_more || bytes.len() >= MAX_DATAGRAM);
+        let may_be_rows = has_more && [players, teams].contains(&Table::Uncounted);
+        reading.missing.end = may_be_cut || may_be_rows;
         reading.mark_unread(rest);
         Ok(reading)
     }
