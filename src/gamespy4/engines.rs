@@ -477,8 +477,7 @@ mod tests {
     use crate::Limits;
     use crate::gamespy4::Answer;
     use crate::meaning::{
-        facts, reduced, unneeded_parts, untested, with_cells_of, with_keys_in_capitals,
-        with_other_styles,
+        facts, unneeded_parts, untested, with_cells_of, with_keys_in_capitals, with_rows,
     };
 
     /// The reply in sections with the pairs of a text such as `\key\value`.
@@ -745,20 +744,10 @@ mod tests {
     /// Each part of an engine's row, with the engine that lacks it or has another one's.
     fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
         let others = || ENGINES.iter().copied().chain([&UNKNOWN]);
-        let mut rows = reduced(&engine.row);
-        rows.extend(with_other_styles(
-            &engine.row,
-            others().map(|other| &other.row),
-        ));
-        let rows = rows.into_iter();
-        let rows = rows.map(|(part, row)| {
-            (
-                part,
-                Engine {
-                    row,
-                    ..engine.clone()
-                },
-            )
+        let other_rows = others().map(|other| &other.row);
+        let rows = with_rows(&engine.row, other_rows, |row| Engine {
+            row,
+            ..engine.clone()
         });
         let cells = others().flat_map(|other| {
             with_cells_of!(

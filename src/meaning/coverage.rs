@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::row::Row;
+use super::row::{Row, reduced};
 use crate::model::{Player, ServerStatus, Team, Text};
 
 /// The parts of engines without which every one of these replies has the same status.
@@ -32,8 +32,19 @@ pub(crate) fn unneeded_parts<E: 'static, Reply>(
     unneeded
 }
 
-/// A row with the style of each of these rows: see [`unneeded_parts`].
-pub(crate) fn with_other_styles<'a>(
+/// Engines with a part of this row less, or with the style of one of these rows: see
+/// [`unneeded_parts`]. `engine`: the engine with another row.
+pub(crate) fn with_rows<'a, E>(
+    row: &Row,
+    others: impl IntoIterator<Item = &'a Row>,
+    engine: impl Fn(Row) -> E,
+) -> impl Iterator<Item = (String, E)> {
+    let mut rows = reduced(row);
+    rows.extend(with_other_styles(row, others));
+    rows.into_iter().map(move |(part, row)| (part, engine(row)))
+}
+
+fn with_other_styles<'a>(
     row: &Row,
     others: impl IntoIterator<Item = &'a Row>,
 ) -> Vec<(String, Row)> {

@@ -8,12 +8,10 @@ mod reader;
 mod row;
 
 #[cfg(test)]
-pub(crate) use coverage::{
-    facts, unneeded_parts, with_cells_of, with_keys_in_capitals, with_other_styles,
-};
+pub(crate) use coverage::{facts, unneeded_parts, with_cells_of, with_keys_in_capitals, with_rows};
 pub(crate) use key::{Key, KeySet, Known};
 pub(crate) use reader::Reader;
+#[cfg(test)]
+pub(crate) use row::untested;
 pub(crate) use row::{Entry, Field, Form, Mark, Row, Signature};
 pub(crate) use row::{all, begins, entries, has, is, key, lacks, number};
-#[cfg(test)]
-pub(crate) use row::{reduced, untested};

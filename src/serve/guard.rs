@@ -667,6 +667,8 @@ mod regulars_tests {
 mod model_tests {
     use std::collections::BTreeMap;
 
+    use kit::link::Random;
+
     use super::*;
 
     /// Nanoseconds. Times of the model are counted from the start.
@@ -756,16 +758,6 @@ mod model_tests {
                 }
             }
             total.add(now, HALF, bytes.div_ceil(sixteenth));
-        }
-    }
-
-    /// A sequence of numbers that looks random.
-    struct Random(u64);
-
-    impl Random {
-        fn pick<T: Copy, const N: usize>(&mut self, choices: [T; N]) -> T {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005) + 1;
-            choices[(self.0 >> 33) as usize % N]
         }
     }
 

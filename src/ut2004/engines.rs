@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use crate::Limits;
     use crate::meaning::{
-        facts, reduced, unneeded_parts, untested, with_cells_of, with_keys_in_capitals,
+        facts, unneeded_parts, untested, with_cells_of, with_keys_in_capitals, with_rows,
     };
     use crate::ut2004::Answer;
 
@@ -458,15 +458,9 @@ mod tests {
 
     /// Each part of an engine's row, with the engine that lacks it or has another one's.
     fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
-        let rows = reduced(&engine.row).into_iter();
-        let rows = rows.map(|(part, row)| {
-            (
-                part,
-                Engine {
-                    row,
-                    ..engine.clone()
-                },
-            )
+        let rows = with_rows(&engine.row, [], |row| Engine {
+            row,
+            ..engine.clone()
         });
         let cells = ENGINES.iter().chain([&OTHERS]);
         let cells = cells.flat_map(|other| with_cells_of!(engine, other, flags, names_all));

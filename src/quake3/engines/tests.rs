@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::meaning::{
-    facts, reduced, unneeded_parts, untested, with_cells_of, with_keys_in_capitals,
-    with_other_styles,
+    facts, unneeded_parts, untested, with_cells_of, with_keys_in_capitals, with_rows,
 };
 use crate::quake3::Answer;
 use crate::quake3::wire::InfoString;
@@ -931,10 +930,7 @@ enum List {
 /// Each part of an engine's row, with the engine that lacks it or has the default's.
 fn parts(engine: &'static Engine) -> Vec<(String, Engine)> {
     let default = Engine::of_family(engine.family);
-    let mut rows = reduced(&engine.row);
-    rows.extend(with_other_styles(&engine.row, [&default.row]));
-    let rows = rows.into_iter();
-    let rows = rows.map(|(part, row)| (part, Engine { row, ..*engine }));
+    let rows = with_rows(&engine.row, [&default.row], |row| Engine { row, ..*engine });
     let cells = with_cells_of!(
         engine,
         default,

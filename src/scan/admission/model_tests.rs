@@ -6,6 +6,8 @@
     reason = "virtual time and small numbers in tests"
 )]
 
+use kit::link::Random;
+
 use super::*;
 
 const MS: Duration = Duration::from_millis(1);
@@ -204,20 +206,6 @@ impl Model {
     }
 }
 
-/// A sequence of numbers that looks random.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005) + 1;
-        (self.0 >> 33) % bound
-    }
-
-    fn pick<T: Copy, const N: usize>(&mut self, choices: [T; N]) -> T {
-        choices[self.below(N as u64) as usize]
-    }
-}
-
 /// The events of a play.
 #[derive(Debug, Default)]
 struct Counts {
@@ -225,6 +213,13 @@ struct Counts {
     sent: u32,
     cuts: u32,
     grown: u32,
+}
+
+impl Counts {
+    fn count_change(&mut self, former_rate: Option<f64>, rate: Option<f64>) {
+        self.cuts += u32::from(rate < former_rate);
+        self.grown += u32::from(rate > former_rate);
+    }
 }
 
 /// Random options, and their bytes a second.
@@ -315,8 +310,7 @@ fn play(random: &mut Random, counts: &mut Counts) {
         assert_eq!(admission.blocked_until(instant), expected, "at {now:?}");
         counts.blocked += u32::from(blocked_until.is_some());
         let rate = model.rate.map(|(rate, _)| rate);
-        counts.cuts += u32::from(rate < former_rate);
-        counts.grown += u32::from(rate > former_rate);
+        counts.count_change(former_rate, rate);
         former_rate = rate;
     }
 }

@@ -151,6 +151,10 @@ impl Random {
         self.next() % bound
     }
 
+    pub fn pick<T: Copy, const N: usize>(&mut self, choices: [T; N]) -> T {
+        choices[self.below(N as u64) as usize]
+    }
+
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);
