@@ -495,6 +495,9 @@ mod tests {
             let report = gathering.masters.first().unwrap();
             assert_eq!(report.servers, count);
         }
+        let failed = Error::Request(EncodeError::Empty("protocol number"));
+        gathering.take(0, Event::End(Err(failed)));
+        assert_eq!(gathering.masters.first().unwrap().servers, 2);
     }
 
     #[test]
@@ -525,89 +528,5 @@ mod tests {
         let querier = Querier::new(crate::secret::Secret::new([7; 16]));
         let gathering = Gathering::of_game(&querier, Game::find("openarena").unwrap()).unwrap();
         assert_eq!(gathering.settings.timeout, Duration::from_secs(45));
-    }
-}
-
-#[cfg(test)]
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    reason = "virtual time in tests"
-)]
-mod io_tests {
-    use std::cell::Cell;
-    use std::net::UdpSocket;
-    use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
-    use std::time::Instant;
-
-    use super::*;
-    use crate::lists::Cod4xList;
-    use crate::net::io::{Received, too_late};
-    use crate::secret::Secret;
-
-    /// Sockets that nobody answers. A wait advances the clock.
-    enum Silent {}
-
-    thread_local! {
-        static NOW: Cell<Instant> = Cell::new(Instant::now());
-    }
-
-    impl Io for Silent {
-        type Udp = ();
-        type Tcp = ();
-
-        fn now() -> Instant {
-            NOW.get()
-        }
-
-        async fn resolve(_: &str, _: u16, _: Instant) -> io::Result<Vec<SocketAddr>> {
-            Ok(Vec::new())
-        }
-
-        fn udp(_: UdpSocket) -> io::Result<()> {
-            Ok(())
-        }
-
-        async fn send((): &(), datagram: &[u8]) -> io::Result<usize> {
-            Ok(datagram.len())
-        }
-
-        async fn receive(_: &[()], until: Instant, _: &mut Vec<u8>) -> Option<Received> {
-            NOW.set(until);
-            None
-        }
-
-        async fn connect(_: SocketAddr, until: Instant) -> io::Result<()> {
-            NOW.set(until);
-            Err(too_late("connect"))
-        }
-
-        async fn write((): &mut (), _: &[u8], _: Instant) -> io::Result<()> {
-            Ok(())
-        }
-
-        async fn read((): &mut (), _: &mut [u8], _: Instant) -> io::Result<usize> {
-            Ok(0)
-        }
-    }
-
-    #[test]
-    fn the_time_of_a_connection_that_fails_is_reported() {
-        let querier = Querier::new(Secret::new([7; 16]));
-        let master = Server::from("192.0.2.1:28900");
-        let mut gathering = Gathering::at(&querier, &master, Cod4xList::new(6).into());
-        gathering.settings.timeout = Duration::from_secs(3);
-        let inquiries = gathering.inquiries(|_, _| {});
-        let list = pin!(inquiries.first().unwrap().ask_all::<Silent>());
-        let list = list.poll(&mut Context::from_waker(Waker::noop()));
-        let Poll::Ready(Err(Error::Query { error, .. })) = &list else {
-            panic!("{list:?}")
-        };
-        let expected = QueryError::Timeout {
-            requests: 1,
-            waited: Duration::from_secs(3),
-        };
-        assert_eq!(*error, expected);
     }
 }

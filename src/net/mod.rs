@@ -45,6 +45,8 @@ pub(crate) mod scan;
 mod serve;
 mod server;
 mod target;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "tokio")]
 mod tokio_io;
 

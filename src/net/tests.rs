@@ -1,0 +1,306 @@
+//! Calls of both clients over a simulated network, in virtual time.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "virtual time in tests"
+)]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::pin::pin;
+use std::sync::mpsc::channel;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use super::error::Error;
+use super::inquiry::Gathering;
+use super::io::{Io, Received, too_late};
+use super::querier::Querier;
+use super::server::Server;
+use crate::error::{ErrorKind, QueryError};
+use crate::lists::Cod4xList;
+use crate::protocol::Protocol;
+use crate::secret::Secret;
+#[cfg(feature = "games")]
+use crate::games::Game;
+
+const MS: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The sockets of a network in virtual time. A wait advances the clock.
+enum Simulated {}
+
+/// A reply and its delay, `None` from a silent server, or the error of sending the request.
+type Reply = io::Result<Option<(Duration, Vec<u8>)>>;
+
+/// The servers, by address and request.
+type Servers = dyn Fn(SocketAddr, &[u8]) -> Reply;
+
+/// The network of a test.
+struct Network {
+    start: Instant,
+    now: Instant,
+    servers: Box<Servers>,
+    sent: Vec<Sent>,
+    /// Replies under way, by the time of their arrival and the number of the request.
+    replies: BTreeMap<(Instant, usize), (Ends, Vec<u8>)>,
+}
+
+/// A client's address and a server's.
+type Ends = (SocketAddr, SocketAddr);
+
+/// A request.
+struct Sent {
+    /// When, from the start.
+    at: Duration,
+    ends: Ends,
+    bytes: Vec<u8>,
+}
+
+thread_local! {
+    static NETWORK: RefCell<Option<Network>> = const { RefCell::new(None) };
+}
+
+/// Starts a network with these servers.
+fn network(servers: impl Fn(SocketAddr, &[u8]) -> Reply + 'static) {
+    let start = Instant::now();
+    NETWORK.set(Some(Network {
+        start,
+        now: start,
+        servers: Box::new(servers),
+        sent: Vec::new(),
+        replies: BTreeMap::new(),
+    }));
+}
+
+fn with<T>(f: impl FnOnce(&mut Network) -> T) -> T {
+    NETWORK.with_borrow_mut(|network| f(network.as_mut().unwrap()))
+}
+
+/// The time since the start.
+fn elapsed() -> Duration {
+    with(|network| network.now - network.start)
+}
+
+/// The times and ports of all requests.
+fn sent() -> Vec<(u128, SocketAddr)> {
+    with(|network| {
+        let sent = network.sent.iter();
+        sent.map(|sent| (sent.at.as_millis(), sent.ends.1))
+            .collect()
+    })
+}
+
+fn ends(socket: &UdpSocket) -> Ends {
+    (socket.local_addr().unwrap(), socket.peer_addr().unwrap())
+}
+
+impl Io for Simulated {
+    type Udp = UdpSocket;
+    type Tcp = ();
+
+    fn now() -> Instant {
+        with(|network| network.now)
+    }
+
+    /// Every name has two addresses. The resolver needs too long for one of them.
+    async fn resolve(host: &str, port: u16, until: Instant) -> io::Result<Vec<SocketAddr>> {
+        if host == "late.test" {
+            with(|network| network.now = until);
+        }
+        Ok([2, 3].map(|host| ([127, 0, 0, host], port).into()).into())
+    }
+
+    fn udp(socket: UdpSocket) -> io::Result<UdpSocket> {
+        Ok(socket)
+    }
+
+    async fn send(socket: &UdpSocket, datagram: &[u8]) -> io::Result<usize> {
+        let ends = ends(socket);
+        with(|network| {
+            network.sent.push(Sent {
+                at: network.now - network.start,
+                ends,
+                bytes: datagram.to_vec(),
+            });
+            if let Some((delay, reply)) = (network.servers)(ends.1, datagram)? {
+                let key = (network.now + delay, network.sent.len());
+                network.replies.insert(key, (ends, reply));
+            }
+            Ok(datagram.len())
+        })
+    }
+
+    async fn receive(
+        sockets: &[UdpSocket],
+        until: Instant,
+        buffer: &mut Vec<u8>,
+    ) -> Option<Received> {
+        let all: Vec<Ends> = sockets.iter().map(ends).collect();
+        with(|network| {
+            let arriving = network
+                .replies
+                .range(..=(until.max(network.now), usize::MAX));
+            let mut to_these = arriving.filter(|(_, (ends, _))| all.contains(ends));
+            let Some(key) = to_these.next().map(|(key, _)| *key) else {
+                network.now = network.now.max(until);
+                return None;
+            };
+            let (ends, reply) = network.replies.remove(&key)?;
+            network.now = network.now.max(key.0);
+            let datagram = Ok((reply.len(), ends.1));
+            *buffer = reply;
+            let socket = all.iter().position(|known| *known == ends)?;
+            Some(Received { socket, datagram })
+        })
+    }
+
+    /// Nobody accepts connections.
+    async fn connect(_: SocketAddr, until: Instant) -> io::Result<()> {
+        with(|network| network.now = until);
+        Err(too_late("connect"))
+    }
+
+    async fn write((): &mut (), _: &[u8], _: Instant) -> io::Result<()> {
+        Ok(())
+    }
+
+    async fn read((): &mut (), _: &mut [u8], _: Instant) -> io::Result<usize> {
+        Ok(0)
+    }
+}
+
+/// Runs a call to its end.
+fn run<T>(call: impl Future<Output = T>) -> T {
+    match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("the call waits for something else"),
+    }
+}
+
+fn querier(deadline: Duration) -> Querier {
+    with_secret(7, deadline)
+}
+
+fn with_secret(secret: u8, deadline: Duration) -> Querier {
+    let mut querier = Querier::new(Secret::new([secret; 16]));
+    querier.deadline = deadline;
+    querier.timing = querier.timing.with_retries(0);
+    querier
+}
+
+/// A whole reply of GameSpy v1 after a delay.
+fn gamespy1(delay: Duration, pairs: &str) -> Reply {
+    let reply = format!(r"{pairs}\final\\queryid\1.1");
+    Ok(Some((delay, reply.into_bytes())))
+}
+
+/// Another server of the host may answer within half a second of the first answer. One of the
+/// queries under way uses the fixed local port, unless late replies are expected there.
+#[test]
+fn detect_ends_half_a_second_after_the_first_answer() {
+    network(|server, request| match server.port() {
+        5000 if request == br"\status\" => gamespy1(50 * MS, r"\hostname\First"),
+        5001 if request == br"\status\" => gamespy1(440 * MS, r"\hostname\Second"),
+        5010 if request == br"\status\" => gamespy1(520 * MS, r"\hostname\Late"),
+        _ => Ok(None),
+    });
+    let free = UdpSocket::bind("127.0.0.5:0").unwrap();
+    let local = free.local_addr().unwrap();
+    drop(free);
+    let mut querier = querier(10 * SECOND);
+    querier.local = Some(local);
+    let found = run(querier.detect_over::<Simulated>(&"127.0.0.1:5000".into())).unwrap();
+    let ports: Vec<u16> = found
+        .iter()
+        .map(|found| found.outcome.peer.port())
+        .collect();
+    assert_eq!((ports, elapsed()), (vec![5000, 5001], 550 * MS));
+    let times: Vec<u128> = sent().iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, [0, 20, 40, 60, 80, 100, 120, 140, 160]);
+    let is_fixed = |sent: &Sent| sent.ends.0 == local;
+    let fixed = with(|network| [0, 5].map(|number| is_fixed(&network.sent[number])));
+    let count = with(|network| network.sent.iter().filter(|sent| is_fixed(sent)).count());
+    assert_eq!((fixed, count), ([true; 2], 2), "to 5000 and to 5001");
+
+    // The second server took 440 ms, and rests as long.
+    let second = Server::from("127.0.0.1:5001");
+    run(querier.answer_over::<Simulated>(Protocol::GameSpy1, &second)).unwrap();
+    let last = with(|network| network.sent.pop().unwrap());
+    assert_eq!((last.at, last.ends.0), (980 * MS, local));
+}
+
+/// Nobody can guess the challenge of a query from those of others.
+#[test]
+fn each_query_has_a_challenge_of_its_own() {
+    network(|_, _| Ok(None));
+    let server = Server::from("127.0.0.1:27960");
+    let clients = [7, 8].map(|secret| with_secret(secret, SECOND));
+    for client in [&clients[0], &clients[0].clone(), &clients[1]] {
+        _ = run(client.answer_over::<Simulated>(Protocol::Quake3, &server));
+        _ = run(client.detect_over::<Simulated>(&server));
+        #[cfg(feature = "games")]
+        let _ = run(client.query_game_over::<Simulated>(game("q3a"), &server));
+    }
+    let challenge = |sent: Sent| {
+        sent.bytes
+            .strip_prefix(b"\xff\xff\xff\xffgetstatus ")
+            .map(<[u8]>::to_vec)
+    };
+    let sent = with(|network| std::mem::take(&mut network.sent));
+    let mut challenges: Vec<_> = sent.into_iter().filter_map(challenge).collect();
+    let count = challenges.len();
+    challenges.sort();
+    challenges.dedup();
+    assert!(count == challenges.len() && count >= 6, "{count}");
+}
+
+/// The resolver has found the name at the deadline.
+#[test]
+fn no_server_is_queried_after_the_deadline() {
+    network(|_, _| Ok(None));
+    let (querier, late) = (querier(SECOND), Server::from("late.test"));
+    let errors = [
+        run(querier.answer_over::<Simulated>(Protocol::Quake3, &late)).map(drop),
+        run(querier.detect_over::<Simulated>(&late)).map(drop),
+        #[cfg(feature = "games")]
+        run(querier.query_game_over::<Simulated>(game("q3a"), &late)).map(drop),
+    ];
+    for error in errors {
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::NameResolution);
+    }
+    assert_eq!(sent(), []);
+}
+
+#[test]
+fn the_time_of_a_connection_that_fails_is_reported() {
+    network(|_, _| Ok(None));
+    let master = Server::from("192.0.2.1:28900");
+    let mut gathering = Gathering::at(&querier(SECOND), &master, Cod4xList::new(6).into());
+    gathering.settings.timeout = 3 * SECOND;
+    let Err(Error::Query { error, .. }) = fetched(gathering) else {
+        panic!("no error of the list server");
+    };
+    let (requests, waited) = (1, 3 * SECOND);
+    assert_eq!(error, QueryError::Timeout { requests, waited });
+}
+
+/// The list of the only list server.
+fn fetched(mut gathering: Gathering) -> Result<crate::lists::ServerList, Error> {
+    let (sender, events) = channel();
+    let report = move |origin, event| sender.send((origin, event)).unwrap();
+    for inquiry in gathering.inquiries(report) {
+        run(inquiry.run::<Simulated>());
+    }
+    for (origin, event) in events {
+        gathering.take(origin, event);
+    }
+    gathering.masters.remove(0).list.unwrap()
+}
+
+#[cfg(feature = "games")]
+fn game(name: &str) -> &'static Game {
+    Game::find(name).unwrap()
+}
