@@ -24,7 +24,12 @@ use crate::lists::Cod4xList;
 use crate::protocol::Protocol;
 use crate::secret::Secret;
 #[cfg(feature = "games")]
-use crate::games::Game;
+use {
+    super::querier::ANY_PORT,
+    crate::games::{Game, MasterAddress, MasterForm},
+    crate::limits::Limits,
+    crate::options::QueryOptions,
+};
 
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
@@ -303,4 +308,147 @@ fn fetched(mut gathering: Gathering) -> Result<crate::lists::ServerList, Error> 
 #[cfg(feature = "games")]
 fn game(name: &str) -> &'static Game {
     Game::find(name).unwrap()
+}
+
+/// A status of Quake 3 with these pairs, after 100 ms.
+#[cfg(feature = "games")]
+fn quake3(request: &[u8], pairs: &str) -> Reply {
+    let challenge = request.strip_prefix(b"\xff\xff\xff\xffgetstatus ").unwrap();
+    let head = format!("statusResponse\n{pairs}\\challenge\\");
+    let reply = [b"\xff\xff\xff\xff", head.as_bytes(), challenge, b"\n"].concat();
+    Ok(Some((100 * MS, reply)))
+}
+
+#[cfg(feature = "games")]
+#[test]
+fn detect_asks_at_the_port_of_a_game_as_its_servers_require() {
+    network(|_, _| Ok(None));
+    let found = run(querier(10 * SECOND).detect_over::<Simulated>(&"127.0.0.1".into()));
+    assert!(found.unwrap().is_empty());
+    let quake_world = game("quake").default_query_port().unwrap();
+    let is_asked = with(|network| {
+        let mut to_it = network
+            .sent
+            .iter()
+            .filter(|sent| sent.ends.1.port() == quake_world);
+        to_it.any(|sent| sent.bytes.starts_with(b"\xff\xff\xff\xffstatus"))
+    });
+    assert!(is_asked);
+}
+
+/// Ports and addresses of a host follow one another in 0.6 s, or after an answer of another server.
+#[cfg(feature = "games")]
+#[test]
+fn the_addresses_of_a_server_are_tried_until_the_deadline() {
+    let at = |host, port| SocketAddr::from(([127, 0, 0, host], port));
+    let all = [(2, 27960), (3, 27960), (2, 27961), (3, 27961), (2, 27962)]
+        .map(|(host, port)| at(host, port));
+    let (openarena, two) = (game("openarena"), Server::from("two.test"));
+    for (answering, times) in [
+        (None, &[0, 600, 1200, 1800][..]),
+        (Some(all[2]), &[0, 600, 1200, 1300, 1900]),
+    ] {
+        network(move |server, request| match answering {
+            Some(answering) if answering == server => quake3(request, r"\gamename\Warsow"),
+            _ => Ok(None),
+        });
+        let found = run(querier(2 * SECOND).query_game_over::<Simulated>(openarena, &two));
+        let error = found.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.peer()),
+            (ErrorKind::Timeout, Some(all[0]))
+        );
+        let expected: Vec<_> = times.iter().copied().zip(all).collect();
+        assert_eq!((sent(), elapsed()), (expected, 2 * SECOND));
+    }
+    let no_time = querier(Duration::ZERO);
+    let error = run(no_time.query_game_over::<Simulated>(openarena, &"127.0.0.1".into()));
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Timeout);
+    // At the query port, another game is an answer too.
+    for (pairs, other) in [
+        (r"\gamename\Warsow", Some("warsow")),
+        (r"\mapname\q3dm17", None),
+    ] {
+        network(move |server, request| match server.ip() == all[1].ip() {
+            true => quake3(request, pairs),
+            false => Ok(None),
+        });
+        let found = run(querier(2 * SECOND).query_game_over::<Simulated>(openarena, &two)).unwrap();
+        assert_eq!((found.outcome.peer, elapsed()), (all[1], 700 * MS));
+        assert_eq!(found.other_game().map(|game| game.id), other);
+        assert_eq!(found.game().unwrap().id, other.unwrap_or("openarena"));
+    }
+}
+
+#[cfg(feature = "games")]
+#[test]
+fn the_32_listed_ports_next_to_the_given_one_are_tried() {
+    let server = Server::from("127.0.0.1:5000");
+    let ports = |ports: std::ops::Range<u16>| ports.map(|port| ([127, 0, 0, 1], port).into());
+    let ask = |game: &Game, listed: Vec<SocketAddr>| {
+        let querier = querier(12 * SECOND);
+        let host = run(querier.look_up::<Simulated>(&server, ANY_PORT)).unwrap();
+        run(querier.query_listed_over::<Simulated>(game, &server, host, listed))
+    };
+    network(|_, _| Ok(None));
+    let other_host = ([127, 0, 0, 2], 5000).into();
+    let listed = ports(4980..5020).chain([other_host]).collect();
+    let error = ask(game("quake"), listed).unwrap_err();
+    assert_eq!((error.kind(), elapsed()), (ErrorKind::Timeout, 12 * SECOND));
+    let mut tried: Vec<_> = sent().into_iter().map(|(_, server)| server).collect();
+    tried.sort();
+    tried.dedup();
+    assert_eq!(tried, ports(4984..5016).collect::<Vec<_>>());
+    let first = with(|network| network.sent.swap_remove(0));
+    assert!(first.bytes.starts_with(b"\xff\xff\xff\xffstatus"));
+
+    network(|_, _| gamespy1(100 * MS, r"\gamename\unreal\hostport\7777"));
+    let error = ask(game("ut99"), ports(5005..5006).collect()).unwrap_err();
+    let words = "127.0.0.1:5005: another server answered: game unreal, game port 7777";
+    assert_eq!(error.to_string(), words);
+}
+
+/// An unreachable list server gets no further request. A silent one does, and so does one that has
+/// sent a list.
+#[cfg(feature = "games")]
+#[test]
+fn a_list_server_is_asked_for_each_number_while_it_can_be_reached() {
+    let mut game = *game("jk2");
+    game.numbers = &[(1, ""), (2, ""), (3, "")];
+    game.masters = &[const { MasterAddress::new(MasterForm::Short, "127.0.0.1:5000") }];
+    let mut querier = querier(10 * SECOND);
+    let limits = Limits::default().with_max_servers(4);
+    querier.options = QueryOptions::default().with_limits(limits);
+    // The reply for each number: none, an error, or two servers.
+    for (replies, asked, expected) in [
+        ("ess", 1, Err(ErrorKind::Unreachable)),
+        ("-es", 2, Err(ErrorKind::Timeout)),
+        ("---", 3, Err(ErrorKind::Timeout)),
+        ("lel", 3, Ok((4, 0, false))),
+        ("lll", 3, Ok((4, 2, false))),
+    ] {
+        network(move |_, request| {
+            let number = request[b"\xff\xff\xff\xffgetservers ".len()];
+            match replies.as_bytes()[usize::from(number - b'1')] {
+                b'e' => Err(io::ErrorKind::ConnectionRefused.into()),
+                b'-' => Ok(None),
+                _ => {
+                    let entry = |host| [b'\\', 192, 0, 2, host, number, 1];
+                    let entries = [entry(1), entry(2)].concat();
+                    let head = b"\xff\xff\xff\xffgetserversResponse";
+                    let list = [&head[..], &entries, b"\\EOT\0\0\0"].concat();
+                    Ok(Some((MS, list)))
+                }
+            }
+        });
+        let list = fetched(Gathering::of_game(&querier, &game).unwrap());
+        let list = list.map(|list| {
+            let is_complete = list.completeness.is_complete();
+            (list.servers.len(), list.over_limit, is_complete)
+        });
+        assert_eq!(list.map_err(|error| error.kind()), expected, "{replies}");
+        let mut numbers = with(|network| std::mem::take(&mut network.sent));
+        numbers.dedup_by_key(|sent| sent.bytes.clone());
+        assert_eq!(numbers.len(), asked, "{replies}");
+    }
 }
