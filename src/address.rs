@@ -132,6 +132,8 @@ mod tests {
             same("[fe80::1%7]:5", "[fe80::1%7]:5"),
             "a link-local address needs its scope"
         );
+        let with_flow = |flow| SocketAddrV6::new("fe80::1".parse().unwrap(), 5, flow, 7).into();
+        assert_eq!(canonical(with_flow(9)), with_flow(0));
     }
 
     #[test]
@@ -250,9 +252,10 @@ mod scope_tests {
         ] {
             assert!(Scope::Public.admits(address.parse().unwrap()), "{address}");
         }
-        assert!(
-            !Scope::Lan.admits("[::1]:1".parse().unwrap())
-                && Scope::Any.admits("[::1]:1".parse().unwrap())
-        );
+        for loopback in ["127.0.0.1:1", "127.255.255.255:1", "[::1]:1"] {
+            let admitting = [Scope::Public, Scope::Lan, Scope::Any]
+                .map(|scope| scope.admits(loopback.parse().unwrap()));
+            assert_eq!(admitting, [false, false, true], "{loopback}");
+        }
     }
 }

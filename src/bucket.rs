@@ -86,6 +86,7 @@ mod tests {
     #[test]
     fn a_rate_too_slow_to_count_admits_one_burst() {
         let now = Instant::now();
+        assert_eq!(Rate::per_second(0, 4), Rate::per_second(1, 4));
         let rate = Rate::new(1, Duration::MAX, 4);
         let mut bucket = LeakyBucket::default();
         assert!(try_add(&mut bucket, now, &rate, 4));
@@ -113,6 +114,7 @@ mod tests {
         }
         assert_eq!(added, 100);
         now += Duration::from_secs(60);
+        assert_eq!(bucket.ready_at(now, &rate, 1), now);
         assert_eq!(drain(&mut bucket, now), 5);
     }
 

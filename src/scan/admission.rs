@@ -320,9 +320,8 @@ impl Slots {
     fn received(&mut self) {
         self.datagrams_per_request.count_datagram();
         // After drops, each datagram that arrives gives back a part of the space.
-        if self.usable < self.capacity {
-            self.usable += self.usable.recip();
-        }
+        let more = self.usable + self.usable.recip();
+        self.usable = more.min(self.capacity);
     }
 
     fn shrink(&mut self) {
@@ -510,10 +509,8 @@ impl RttWindow {
 
     /// Whether round trips of this length show that the line's queue is full.
     fn is_delayed(&self, rtt: Duration) -> bool {
-        let Some(usual) = &self.usual else {
-            return false;
-        };
-        rtt > usual.base.saturating_add(MAX_QUEUE_DELAY)
+        let usual = self.usual.as_ref();
+        usual.is_some_and(|usual| rtt > usual.base.saturating_add(MAX_QUEUE_DELAY))
     }
 
     /// Raises the base by half of the difference: if round trips stay long, the servers are farther
@@ -630,6 +627,20 @@ mod rate_tests {
             admission.handle_drops();
             assert_eq!(admission.slots.usable, whole / 4.0);
         }
+    }
+
+    /// However often it was halved before.
+    #[test]
+    fn each_datagram_after_drops_gives_back_a_part_of_the_space() {
+        let mut slots = Slots::new(DEFAULT_RECEIVE_BUFFER);
+        for _ in 0..99 {
+            slots.shrink();
+            slots.was_shrunk = false;
+        }
+        slots.received();
+        assert_eq!(slots.usable, 2.0);
+        (0..9999).for_each(|_| slots.received());
+        assert_eq!(slots.usable, slots.capacity);
     }
 
     #[test]

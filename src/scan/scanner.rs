@@ -385,8 +385,8 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether every target was pulled and every result taken.
     pub fn is_finished(&self) -> bool {
-        let has_target = self.is_open() || !self.waiting.is_empty();
-        !has_target && self.addresses.is_empty() && self.refused.is_empty()
+        // A target that waits does so for a query under way.
+        !self.is_open() && self.addresses.is_empty() && self.refused.is_empty()
     }
 
     /// Queries under way or ready to start, results that were not taken yet among them.
@@ -669,16 +669,20 @@ impl<C: Conversation> Scanner<C> {
 #[cfg(test)]
 impl<C: Conversation> Scanner<C> {
     /// Sizes of the parts that take memory: timers, queries with something to send, results, ids,
-    /// known addresses.
+    /// known addresses and hosts.
     pub(super) fn footprint(&self) -> [usize; 5] {
-        let known = self.addresses.len().saturating_add(self.remembered.len());
+        let known = [
+            self.addresses.len(),
+            self.hosts.len(),
+            self.remembered.len(),
+        ];
         let results = self.ended.len().saturating_add(self.refused.len());
         [
             self.timers.len(),
             self.to_send.len(),
             results,
             self.queries.len(),
-            known,
+            known.into_iter().sum(),
         ]
     }
 }

@@ -166,6 +166,22 @@ fn a_request_reserves_room_until_its_answer_or_for_a_while() {
 }
 
 #[test]
+fn a_datagram_of_any_sender_shows_that_no_reply_waits() {
+    let (now, ms) = (Instant::now(), Duration::from_millis(1));
+    let mut scanner = Scanner::<Script>::pushed(timing(), options(), now);
+    for number in 0..19 {
+        scanner.push(number.into(), at(number), 0, Script::default());
+        drain(&mut scanner, now);
+    }
+    // One more than fit.
+    assert_eq!(scanner.stats().started, 18);
+    assert_eq!(scanner.poll_timeout(), Some(now + 10 * ms));
+    scanner.handle_datagram(now + ms, at(99), b"?");
+    let hold = Duration::from_micros(690);
+    assert_eq!(scanner.poll_timeout(), Some(now + hold));
+}
+
+#[test]
 fn a_small_receive_buffer_and_drops_hold_the_scan_back() {
     let sent = |prepare: fn(&mut Scanner<Script>)| {
         let mut scanner = scanner_with(targets(1000), options());
@@ -210,6 +226,8 @@ fn duplicates_and_impossible_targets_are_reported() {
     let mut scanner = scanner_with(list, options().with_per_host(Some(1)));
     let now = Instant::now();
     assert_eq!(drain(&mut scanner, now), ["192.0.2.1:1".parse().unwrap()]);
+    let is_due = |scanner: &Scanner<_>| scanner.poll_timeout().is_some_and(|due| due <= now);
+    assert!(is_due(&scanner), "there are results");
     let refused: Vec<_> = std::iter::from_fn(|| scanner.poll_answer())
         .map(|scanned| (scanned.index, scanned.result.unwrap_err()))
         .collect();
@@ -223,7 +241,9 @@ fn duplicates_and_impossible_targets_are_reported() {
         ],
         "the last is a duplicate of one that waits for its host"
     );
+    assert!(!is_due(&scanner));
     scanner.handle_datagram(now, "192.0.2.1:1".parse().unwrap(), b"d1");
+    assert!(is_due(&scanner));
     assert_eq!(scanner.poll_answer().unwrap().index, 0);
     assert_eq!(
         drain(&mut scanner, now),
@@ -285,12 +305,13 @@ fn prefixes_make_hosts_and_loopback_is_not_limited() {
         "192.0.2.1:1",
         "[2001:db8::1]:1",
         "[2001:db8:0:1::1]:1",
+        "192.0.2.0:1",
         "192.0.2.1:2",
-        "[2001:db8::ffff:1]:1",
+        "[2001:db8::8000:0:0:1]:1",
     ];
     assert_eq!(
         sent(one, &list),
-        list[..3],
+        list[..4],
         "the last two are of the hosts of others"
     );
     assert_eq!(sent(one.with_per_host(None), &list), list);
@@ -319,6 +340,12 @@ fn a_scan_waits_for_space_unless_the_rate_delays_it() {
     }
     assert_eq!(scanner.stats().started, 64);
     assert!(!scanner.waits_for_space(now));
+    let mut scanner = Scanner::<Script>::pushed(timing(), options(), now);
+    for number in 0..18 {
+        scanner.push(number.into(), at(number), 0, Script::default());
+        drain(&mut scanner, now);
+    }
+    assert!(!scanner.waits_for_space(now), "nothing is left to send");
 }
 
 /// Some servers never answer: scattered over the list, or all at its start. The options are the
@@ -463,18 +490,24 @@ fn nothing_is_left_behind() {
 }
 
 /// Trap: every accepted fragment pushed a timer entry. A query must have one entry, for any number
-/// of fragments.
+/// of fragments or next steps.
 #[test]
 fn memory_follows_the_window_and_not_the_datagrams() {
     let mut scanner = scanner_with(targets(10), options());
     let now = Instant::now();
     drain(&mut scanner, now);
+    (0..3).for_each(|_| _ = scanner.handle_datagram(now, at(2), b"n"));
     for _ in 0..100_000 {
         scanner.handle_datagram(now, at(3), b"p");
         scanner.handle_datagram(now, at(4), b"?");
         scanner.handle_datagram(now, at(99), b"?");
     }
-    assert_eq!(scanner.footprint(), [10, 0, 0, 10, 10]);
+    assert_eq!(scanner.footprint(), [10, 1, 0, 10, 20]);
+
+    let same = std::iter::repeat_n((at(1), Script::default()), 100);
+    let mut scanner = scanner_with(same, options().with_window(2));
+    assert_eq!(drain(&mut scanner, now), [at(1)]);
+    assert_eq!(scanner.footprint(), [1, 0, 1, 1, 2], "not taken yet");
 }
 
 #[test]

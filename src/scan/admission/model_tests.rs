@@ -181,9 +181,7 @@ impl Model {
         self.sample[1] += 1;
         let mean = f64::from(self.sample[1]) / 64.0;
         self.datagrams_per_request = self.datagrams_per_request.max(mean);
-        if self.usable < self.capacity {
-            self.usable += 1.0 / self.usable;
-        }
+        self.usable = (self.usable + 1.0 / self.usable).min(self.capacity);
     }
 
     fn answer(&mut self, rtt: Duration) {
