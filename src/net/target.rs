@@ -624,6 +624,8 @@ mod tests {
     use std::task::Waker;
 
     use super::*;
+    use crate::error::{ErrorKind, ParseError, ParseErrorKind};
+    use crate::session::{OnTimeout, Remaining, Verdict};
 
     #[test]
     fn a_name_is_read_alike_from_each_type_of_text() {
@@ -632,6 +634,129 @@ mod tests {
             let read: [ProtocolOrGame; 3] = [name.into(), (&text).into(), text.into()];
             let [from_str, others @ ..] = read.map(|read| format!("{read:?}"));
             assert_eq!(others, [from_str.clone(), from_str]);
+        }
+    }
+
+    /// The listed port and the given port are the query port.
+    #[cfg(all(feature = "games", feature = "tokio"))]
+    #[test]
+    fn a_server_of_a_game_is_asked_in_the_form_of_the_game() {
+        let client = Querier::new(crate::secret::Secret::new([7; 16]));
+        let server = ([192, 0, 2, 1], 27500).into();
+        let listed = Listed { server, origin: 0 };
+        let game = |name| Game::find(name).unwrap();
+        let request = |target: ScanTarget| {
+            let mut query = target.query_of_address(&client).unwrap();
+            assert!(query.second.is_none());
+            let mut request = Vec::new();
+            query.conversation.request(&mut request);
+            request
+        };
+        for target in [
+            ScanTarget::from((game("quake"), listed)),
+            (game("quake"), &listed).into(),
+            (game("quake"), server).into(),
+        ] {
+            assert!(request(target).starts_with(b"\xff\xff\xff\xffstatus"));
+        }
+        let challenges = [(); 2].map(|()| request((game("q3a"), server).into()));
+        assert_ne!(challenges[0], challenges[1]);
+    }
+
+    /// Reads `d`one and `n`ext.
+    struct Letters {
+        /// The length of its request.
+        length: usize,
+    }
+
+    impl Conversation for Letters {
+        type Answer = ();
+
+        fn request(&mut self, out: &mut Vec<u8>) {
+            out.resize(out.len() + self.length, b'?');
+        }
+
+        fn receive(&mut self, datagram: &[u8]) -> Verdict<()> {
+            let kind = ParseErrorKind::NotThisProtocol("a letter");
+            match datagram {
+                b"d" => Verdict::Done(()),
+                b"n" => Verdict::Next,
+                _ => Verdict::Rejected(ParseError::new(kind, 0)),
+            }
+        }
+
+        fn timeout(&mut self, _: Remaining) -> OnTimeout<()> {
+            OnTimeout::Retry
+        }
+    }
+
+    /// The result of a target with two ports: the port and the failure. The servers send these
+    /// letters, or an ICMP error for `u`.
+    fn result_of(length: usize, is_other: bool, letters: [&str; 2]) -> (u16, Option<ErrorKind>) {
+        let (mut now, mut cx) = (Instant::now(), Context::from_waker(Waker::noop()));
+        let at = |port| SocketAddr::from(([192, 0, 2, 1], port));
+        let is_of_other: OtherServer<()> = |outcome, port| {
+            Some(Error::OtherServer {
+                peer: outcome.peer,
+                game: None,
+                game_port: Some(port),
+            })
+        };
+        let query = |port| AddressedQuery::new(at(port), Letters { length });
+        let second = AddressedQuery {
+            other_server: is_other.then_some(is_of_other),
+            ..query(2)
+        };
+        let first = AddressedQuery {
+            second: Some(Box::new(second)),
+            ..query(1)
+        };
+        let query = Ok(first);
+        let mut target = Some(NumberedQuery { index: 0, query });
+        let source = Box::new(move |_: &mut Context<'_>| Poll::Ready(target.take()));
+        let timing = Timing::default().with_max_steps(2);
+        let mut queries = Queries::new(source, timing, ScanOptions::default(), now);
+        for (port, letters) in (1..).zip(letters) {
+            for letter in letters.chars().map(Some).chain([None]) {
+                queries.send(1, || now, &mut cx, |requests| Ok(requests.len()));
+                match letter {
+                    Some('u') => queries.scanner.handle_unreachable(now, at(port)),
+                    Some(letter) => {
+                        let letter = [letter as u8];
+                        queries.scanner.handle_datagram(now, at(port), &letter);
+                    }
+                    None => now += Duration::from_secs(100),
+                }
+            }
+            queries.scanner.handle_timeout(now);
+            if let Poll::Ready(scanned) = queries.poll_answer() {
+                let scanned = scanned.unwrap();
+                let failure = scanned.result.err().map(|error| error.kind());
+                return (scanned.peer.unwrap().port(), failure);
+            }
+        }
+        panic!("no result");
+    }
+
+    /// If neither answers, the result is that of the first.
+    #[test]
+    fn the_second_port_is_asked_if_the_first_one_has_no_answer() {
+        use ErrorKind::{NotThisProtocol, OtherServer, Timeout, Unreachable};
+        for (length, is_other, letters, result) in [
+            (1, false, ["d", "d"], (1, None)),
+            (1, false, ["", "d"], (2, None)),
+            (1, false, ["", "u"], (1, Some(Timeout))),
+            (1, false, ["u", "d"], (2, None)),
+            (1, false, ["u", ""], (1, Some(Unreachable))),
+            (1, false, ["x", "d"], (2, None)),
+            (1, false, ["x", ""], (1, Some(NotThisProtocol))),
+            (1, false, ["nnnn", "d"], (2, None)),
+            (1, true, ["d", "d"], (2, None)),
+            (1, true, ["d", ""], (1, Some(OtherServer))),
+            (65_508, false, ["", "d"], (1, Some(ErrorKind::Request))),
+        ] {
+            let found = result_of(length, is_other, letters);
+            assert_eq!(found, result, "{letters:?}");
         }
     }
 
