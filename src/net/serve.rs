@@ -114,9 +114,7 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
             receive_requests(socket, &mut buffer, handle)?;
         }
         // A busy socket must not delay the timers.
-        if machine.poll_timeout().is_some_and(|timer| timer <= now) {
-            machine.handle_timeout(now);
-        }
+        machine.handle_timeout(now);
     }
 }
 
@@ -387,6 +385,78 @@ mod tests {
             failed = serve(&sockets, Answer(None)) => panic!("{failed:?}"),
             received = client.recv(&mut reply) => assert_eq!(received.unwrap(), 1),
             () = tokio::time::sleep(Duration::from_secs(5)) => panic!("no reply"),
+        }
+    }
+
+    /// Announces itself when it is due, and answers.
+    struct Announcing {
+        master: SocketAddr,
+        due: Option<Instant>,
+        asked: bool,
+        announced: bool,
+    }
+
+    impl Machine for Announcing {
+        fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+            self.announced = self.due.take_if(|due| *due <= now).is_some();
+            let is_reply = !self.announced && std::mem::take(&mut self.asked);
+            (self.announced || is_reply).then(|| {
+                out.push(if is_reply { b'r' } else { b'a' });
+                Transmit {
+                    to: self.master,
+                    len: 1,
+                }
+            })
+        }
+
+        fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: &[u8]) -> Handled {
+            self.asked = true;
+            Handled::Request(Protocol::Quake3)
+        }
+
+        fn poll_timeout(&self) -> Option<Instant> {
+            self.due
+        }
+
+        fn handle_timeout(&mut self, _: Instant) {}
+
+        fn announces_to(&self, _: SocketAddr) -> bool {
+            self.announced
+        }
+    }
+
+    /// A request of the master arrives when the heartbeat is due.
+    #[tokio::test]
+    async fn a_heartbeat_leaves_on_every_socket_before_a_reply_to_its_master() {
+        let bind = async || UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let (sockets, master) = ([bind().await, bind().await], bind().await);
+        let senders = [0, 1].map(|index: usize| sockets[index].local_addr().unwrap());
+        let wait = Duration::from_millis(100);
+        let machine = Announcing {
+            master: master.local_addr().unwrap(),
+            due: Some(Tokio::now() + wait),
+            asked: false,
+            announced: false,
+        };
+        let listening = async {
+            master.send_to(b"?", senders[0]).await.unwrap();
+            std::thread::sleep(2 * wait);
+            let mut received = Vec::new();
+            for _ in 0..3 {
+                let mut byte = [0];
+                let (_, from) = master.recv_from(&mut byte).await.unwrap();
+                received.push((byte[0], from));
+            }
+            received.sort();
+            received
+        };
+        let mut expected = [(b'a', senders[0]), (b'a', senders[1]), (b'r', senders[0])];
+        expected.sort();
+        tokio::select! {
+            biased;
+            failed = serve(&sockets, machine) => panic!("{failed:?}"),
+            received = listening => assert_eq!(received, expected),
+            () = tokio::time::sleep(Duration::from_secs(20)) => panic!("no heartbeats"),
         }
     }
 
