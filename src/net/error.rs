@@ -308,6 +308,14 @@ mod tests {
                 "192.0.2.1:27960: the server has no rcon password, so it accepts no commands",
             ),
             (
+                Error::List {
+                    peer,
+                    error: ListError::NoReply,
+                },
+                ErrorKind::Timeout,
+                "192.0.2.1:27960: the list server did not reply",
+            ),
+            (
                 Error::NoMaster {
                     game: "rune",
                     known: 0,
@@ -343,6 +351,8 @@ mod tests {
             ),
         ] {
             assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
+            let reason = text.strip_prefix("192.0.2.1:27960: ").unwrap_or(text);
+            assert_eq!(error.reason(), reason);
         }
     }
 

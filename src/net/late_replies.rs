@@ -51,3 +51,28 @@ impl LateReplies {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "virtual time in tests"
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rest_ends_on_time_and_is_not_kept() {
+        let (replies, mut now) = (LateReplies::default(), Instant::now());
+        for port in 1..1000 {
+            let peer = ([192, 0, 2, 1], port).into();
+            let took = Duration::from_secs(1);
+            replies.expect(peer, now, took);
+            let end = now + took;
+            assert_eq!(replies.rest(peer, now), Some(end));
+            assert_eq!(replies.rest(peer, end), None);
+            now = end;
+        }
+        assert_eq!(replies.lock().len(), 1);
+    }
+}

@@ -226,6 +226,10 @@ mod tests {
             assert_eq!(HostAndPort::parse(text).unwrap(), expected, "{text}");
             assert_eq!(text.parse::<Server>().unwrap(), Server::from(text));
         }
+        for (given, port) in [(0, None), (5, Some(5))] {
+            let address = SocketAddr::from(([192, 0, 2, 1], given));
+            assert_eq!(Server::from(address).given_port().unwrap(), port);
+        }
         let scoped = Server::from("[fe80::1%lo]:5");
         assert_eq!(Server::from(("fe80::1%lo", 5)), scoped);
         let (empty, port) = (

@@ -305,6 +305,8 @@ fn a_scan_of_five_hundred_waits_for_all_at_once() {
     assert!(kinds.contains(&ErrorKind::BadAddress) && kinds.contains(&ErrorKind::NameResolution));
     assert!(started.elapsed() < GUARD, "{:?}", started.elapsed());
     assert_eq!(scan.stats().answered, living as u64);
+    let shown = format!("{scan:?}");
+    assert!(shown.contains(&format!("answered: {living}")), "{shown}");
 }
 
 /// A caller who pauses gets the datagrams that arrived meanwhile, and not timers that expired

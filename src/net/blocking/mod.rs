@@ -366,3 +366,53 @@ fn start_threads(gathering: &mut Gathering) -> Receiver<(usize, Event)> {
     }
     receiver
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Detail;
+    use crate::secret::Secret;
+
+    #[test]
+    fn both_clients_have_the_same_settings() {
+        let new = || client::Client::with_secret(Secret::new([7; 16]));
+        let settings = |querier: &Querier| (querier.timing, querier.options, querier.deadline);
+        let secs = Duration::from_secs;
+        let (timing, options) = (Timing::default(), QueryOptions::default());
+        let (fewer, short) = (timing.with_max_steps(3), options.with_detail(Detail::Short));
+        let blocking = || new().blocking();
+        for (client, blocking, expected) in [
+            (
+                new().with_timeout(secs(2)),
+                blocking().with_timeout(secs(2)),
+                (timing.with_timeout(secs(2)), options, secs(10)),
+            ),
+            (
+                new().with_timeout(secs(20)),
+                blocking().with_timeout(secs(20)),
+                (timing.with_timeout(secs(20)), options, secs(20)),
+            ),
+            (
+                new().with_retries(7),
+                blocking().with_retries(7),
+                (timing.with_retries(7), options, secs(10)),
+            ),
+            (
+                new().with_timing(fewer),
+                blocking().with_timing(fewer),
+                (fewer, options, secs(10)),
+            ),
+            (
+                new().with_options(short),
+                blocking().with_options(short),
+                (timing, short, secs(10)),
+            ),
+        ] {
+            assert_eq!(settings(&client.querier), expected);
+            assert_eq!(settings(&blocking.0), expected);
+        }
+        for (given, deadline) in [(secs(0), secs(1) / 100), (Duration::MAX, secs(600))] {
+            assert_eq!(new().with_deadline(given).querier.deadline, deadline);
+        }
+    }
+}

@@ -366,6 +366,10 @@ async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
         .unwrap()
         .unwrap();
     assert_eq!(found.outcome.answer.name.unwrap(), "first");
+    let (blocking, game) = (client.clone().blocking(), mohaa().await);
+    let call = move || blocking.query_listed(&game, "127.0.0.1:12203");
+    let found = tokio::task::spawn_blocking(call).await.unwrap();
+    assert_eq!(found.unwrap().unwrap().outcome.peer, servers[0].0);
     let found = client
         .query_listed(&mohaa().await, "127.0.0.1")
         .await

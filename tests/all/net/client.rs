@@ -95,6 +95,12 @@ async fn a_query_is_an_object() {
             (address.to_string(), true)
         ]
     );
+    let mut other = status("Srv");
+    other.rules.push("gamename", "Warsow");
+    let other = start("127.0.0.1:0", Protocol::Quake3, other).await;
+    let error = client().target_game("openarena", other).query().await;
+    let words = format!("{other}: another server answered: game warsow");
+    assert_eq!(error.unwrap_err().to_string(), words);
 }
 
 /// A protocol of the caller's: `ping` is answered with `pong` and a name.

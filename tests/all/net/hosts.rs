@@ -105,13 +105,14 @@ impl Machine for Later {
 async fn a_late_part_of_a_reply_comes_from_the_address_that_was_asked() {
     let sockets = [bind("127.0.0.1:0").await, bind("0.0.0.0:0").await];
     let ports = [0, 1].map(|index: usize| sockets[index].local_addr().unwrap().port());
+    let client = bind("127.0.0.1:0").await;
     let asking = async {
         for (ip, port) in [
             ("127.0.0.1", ports[0]),
             ("127.0.0.1", ports[1]),
             ("127.0.0.2", ports[1]),
+            ("127.0.0.1", ports[0]),
         ] {
-            let client = bind("127.0.0.1:0").await;
             client.send_to(b"?", (ip, port)).await.unwrap();
             let (_, from) = client.recv_from(&mut [0; 9]).await.unwrap();
             assert_eq!(from, SocketAddr::new(ip.parse().unwrap(), port));

@@ -5,12 +5,15 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage};
 
 /// Loopback's address, and the type and code of an ICMP error (RFC 792 and RFC 4443).
-pub const CODES: [(&str, u8, u8); 12] = [
+pub const CODES: [(&str, u8, u8); 15] = [
     ("127.0.0.1", 3, 0),
     ("127.0.0.1", 3, 1),
     ("127.0.0.1", 3, 2),
     ("127.0.0.1", 3, 3),
     ("127.0.0.1", 3, 4),
+    ("127.0.0.1", 3, 5),
+    ("127.0.0.1", 3, 7),
+    ("127.0.0.1", 3, 8),
     ("127.0.0.1", 3, 13),
     ("127.0.0.1", 11, 0),
     ("127.0.0.1", 12, 0),

@@ -63,11 +63,18 @@ async fn commands_keep_to_the_rate_limits_of_servers() {
         for _ in 0..3 {
             let outcome = rcon.run("status").await.unwrap();
             assert_eq!(outcome.answer.text.raw(), b"map: q3dm17\n");
+            // The answer ends after a silence.
+            let rtt = outcome.rtt.unwrap();
+            assert_eq!((outcome.stats.requests, rtt < outcome.elapsed), (1, true));
         }
         assert!(
             started.elapsed() >= Duration::from_millis(1300),
             "two gaps of 650 ms"
         );
+        // A command that cannot be written does not wait.
+        let asked_at = tokio::time::Instant::now();
+        assert!(matches!(rcon.run("a\nb").await, Err(Error::Request(_))));
+        assert!(asked_at.elapsed() < Duration::from_millis(300));
         assert!(
             !format!("{rcon:?}").contains("hunter2"),
             "no password in any output"

@@ -76,6 +76,10 @@ async fn each_answer_is_that_of_its_server() {
     assert_eq!(seen.len(), targets.len());
     assert!(scan.next().await.is_none(), "the end is the end");
     assert_eq!((scan.stats().answered, scan.stats().failed), (170, 0));
+    let shown = format!("{scan:?}");
+    for part in ["under_way: 0", "answered: 170", "send_errors: 0"] {
+        assert!(shown.contains(part), "{shown}");
+    }
 }
 
 /// Datagrams after the answer of the last server that do not fit into the receive buffer.
@@ -398,10 +402,12 @@ async fn a_scan_without_a_bound_ends_under_a_paused_clock() {
 /// every server.
 #[tokio::test]
 async fn a_local_address_that_cannot_be_bound_is_reported() {
-    let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let client = client().with_local_address(taken.local_addr().unwrap());
-    let scan = client.scan([(Protocol::Quake3, "127.0.0.1:9")], options());
-    assert_eq!(scan.map(drop).unwrap_err().kind(), ErrorKind::Io);
+    for bind in ["127.0.0.1:0", "[::1]:0"] {
+        let taken = std::net::UdpSocket::bind(bind).unwrap();
+        let client = client().with_local_address(taken.local_addr().unwrap());
+        let scan = client.scan([(Protocol::Quake3, "127.0.0.1:9")], options());
+        assert_eq!(scan.map(drop).unwrap_err().kind(), ErrorKind::Io, "{bind}");
+    }
 }
 
 /// A server without a route ends by itself. The address is on an interface that does not exist:
@@ -549,6 +555,34 @@ async fn a_target_has_a_host_name_and_options() {
         Err(ErrorKind::BadAddress),
     ];
     assert_eq!(kinds.into_values().collect::<Vec<_>>(), expected);
+}
+
+/// A target of another protocol or dialect waits for the others of its address.
+#[tokio::test]
+async fn an_address_is_asked_once_in_each_protocol_and_dialect() {
+    run_in_steps();
+    let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let target = |protocol| ScanTarget::from((protocol, silent.local_addr().unwrap()));
+    let options_of_quake_world = QueryOptions::default().with_dialect(Dialect::QuakeWorld);
+    let quake_world = || target(Protocol::Quake3).with_options(options_of_quake_world);
+    let targets = [
+        target(Protocol::Quake3),
+        quake_world(),
+        target(Protocol::GameSpy1),
+        target(Protocol::Quake3),
+        quake_world(),
+    ];
+    let mut scan = client().scan(targets, options()).unwrap();
+    let mut ends = Vec::new();
+    while let Some(scanned) = scan.next().await {
+        ends.push((scanned.index, scanned.result.unwrap_err().kind()));
+    }
+    ends.sort_by_key(|(index, _)| *index);
+    let (once, again) = (ErrorKind::Timeout, ErrorKind::Duplicate);
+    assert_eq!(
+        ends,
+        [(0, once), (1, once), (2, once), (3, again), (4, again)]
+    );
 }
 
 /// Protocol, port and dialect follow from the game; a list names query ports.
