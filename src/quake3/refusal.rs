@@ -105,6 +105,8 @@ mod tests {
             (b"needcdkey", "needcdkey"),
             (b"error\nEXE_SERVERISFULL", "EXE_SERVERISFULL"),
             (b"nYou are banned.\n", "You are banned."),
+            (b"nYou are banned.\n\0", "You are banned."),
+            (b"disconnect EXE_ERR_BANNED", "EXE_ERR_BANNED"),
             (
                 b"print\nYou are banned from this server.\nReason: cheating\n",
                 "You are banned from this server. Reason: cheating",

@@ -189,7 +189,9 @@ mod tests {
 
     #[test]
     fn words_of_the_protocol_are_of_another_kind() {
-        for text in ["getinfo", "GETSERVERSEXT", "print\\a"] {
+        let of_no_reader = ["client_connect", "droperror", "echo", "echoResponse"];
+        let others = ["GETSERVERSEXT", "print\\a", "rconInfoResponse"];
+        for text in of_no_reader.into_iter().chain(others) {
             let error = unexpected(text.as_bytes(), "x");
             assert_eq!(error.kind, ParseErrorKind::Unexpected("x"), "{text}");
         }

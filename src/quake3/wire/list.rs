@@ -325,10 +325,10 @@ impl<'a> ListPart<'a> {
     }
 }
 
-/// `sibling-word = "servers" ( SP / LF ) / %s"d" LF`: of the masters of Quake 2 and QuakeWorld
+/// `sibling-word = %s"servers" ( SP / LF ) / %s"d" LF`: of the masters of Quake 2 and QuakeWorld
 /// (fte-team/fteqw, engine/client/net_master.c; captured).
 fn sibling_word(text: &[u8]) -> Parsed<'_, Family> {
-    let quake2 = (tag_no_case("servers"), alt((tag(" "), tag("\n"))));
+    let quake2 = (tag("servers"), alt((tag(" "), tag("\n"))));
     alt((
         value(Family::Quake2, quake2),
         value(Family::QuakeWorld, tag("d\n")),
@@ -516,6 +516,10 @@ mod tests {
             let part = ListPart::parse(&datagram).unwrap();
             let servers: Vec<String> = part.iter().map(|server| server.to_string()).collect();
             assert_eq!(servers, ["10.0.0.1:27910", "92.92.92.92:27911"]);
+            for end in [b"\n", b"\0"] {
+                let datagram = [&datagram[..], end].concat();
+                assert!(ListPart::parse(&datagram).unwrap().intact, "{end:?}");
+            }
         }
     }
 
@@ -812,6 +816,9 @@ mod tests {
                 assert!(part.len() <= MAX_PART, "{first}: {}", part.len());
             }
         }
+        let (mut servers, mut out) = (std::iter::repeat_n(v4, 300).peekable(), Vec::new());
+        put_part(Addresses::Hexadecimal, &mut servers, &mut out);
+        assert!(out.len() <= MAX_PART, "{}", out.len());
     }
 
     #[test]

@@ -365,6 +365,10 @@ mod tests {
             fields(br#"5.5,3:human 20 1 "x""#),
             (Some(5), Some(20), &b"x"[..], Some(1))
         );
+        assert_eq!(
+            fields(br#"5:bot 20 1 "x""#),
+            (Some(5), Some(20), &b"x"[..], Some(1))
+        );
         assert_eq!(fields(br#"1:30 20 "x""#), (None, Some(20), &b"x"[..], None));
         assert_eq!(fields(br#"free -1 """#), (None, Some(-1), &b""[..], None));
         assert_eq!(
@@ -405,8 +409,10 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_quake_3_has_no_pairs() {
-        let line = PlayerLine::parse(br#"12 50 "\name\x""#).unwrap();
-        assert_eq!(line.pairs(), None);
+    fn a_line_of_quake_3_has_no_fields_of_its_siblings() {
+        let read = |line: &'static [u8]| PlayerLine::parse(line).unwrap();
+        assert_eq!(read(br#"12 50 "\name\x""#).pairs(), None);
+        assert_eq!(read(br#"1 2 3 4 "a" "" 0 0"#).quake_world(), None);
+        assert_eq!(read(br#"1 2 "a" "b" 3"#).address(), None);
     }
 }

@@ -726,7 +726,13 @@ mod tests {
         for cut in 0..br"\heartbeat\27960\gamename\S".len() {
             assert!(parse(&body[..cut]).is_err(), "cut at {cut}");
         }
-        assert!(parse(br"\heartbeat\70000\gamename\STEF1\").is_err());
+        for other in [
+            &br"\heartbeat\70000\gamename\STEF1\"[..],
+            br"\heartbeat\1\gamename\ ",
+            br#"\heartbeat\1\gamename\""#,
+        ] {
+            assert!(parse(other).is_err(), "{}", other.escape_ascii());
+        }
     }
 
     #[test]
@@ -736,6 +742,7 @@ mod tests {
             b"statusResponse\n",
             b"print\nno",
             b"getserversResponse\\EOT",
+            b"getserversExtResponse\\EOT",
         ] {
             let error = parse(body).unwrap_err();
             assert_eq!(
@@ -773,6 +780,21 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_or_malformed_argument_is_named_with_its_place() {
+        use ParseErrorKind::{CutShort, Malformed};
+        let number = "the protocol number";
+        for (body, kind, offset) in [
+            (&b"getservers"[..], CutShort(number), 14),
+            (b"\x02getservers Nexuiz", CutShort(number), 15),
+            (b"getserversExt Nexuiz x", Malformed("protocol number"), 17),
+            (b"heartbeat \n", CutShort("the heartbeat's tag"), 13),
+        ] {
+            let error = parse(body).unwrap_err();
+            assert_eq!(error, ParseError::new(kind, offset));
+        }
+    }
+
+    #[test]
     fn a_request_is_written_as_it_was_read() {
         for body in [
             "getinfo xxx",
@@ -787,9 +809,15 @@ mod tests {
             "getserversExt Nexuiz 3 empty full ipv4 ipv6 gametype=2",
             "getserversExt Nexuiz 3 ipv4",
             "getserversExt Nexuiz 3 ipv6",
+            "connect x",
+            "rcon secret status",
+            "srcon HMAC-MD4 TIME 0123456789abcdef 1.0 status",
         ] {
             let mut out = Vec::new();
             parse(body.as_bytes()).unwrap().encode(&mut out).unwrap();
+            let error = line::unexpected(body.as_bytes(), "");
+            let expected = ParseErrorKind::Unexpected("");
+            assert_eq!(error.kind, expected, "WORDS in line.rs: {body}");
             assert_eq!(
                 out[4..].escape_ascii().to_string(),
                 body.escape_default().to_string()
@@ -975,7 +1003,10 @@ mod tests {
             parse(" \"pass word\" say \"a b\""),
             ("pass word", "say \"a b\"", true)
         );
-        assert_eq!(parse(" secret status\0junk"), ("secret", "status", false));
+        for end in ["\0junk", "\njunk"] {
+            let line = format!(" secret status{end}").leak();
+            assert_eq!(parse(line), ("secret", "status", false));
+        }
         assert_eq!(parse(" secret"), ("secret", "", false));
         assert_eq!(parse(""), ("", "", false));
     }

@@ -542,6 +542,15 @@ mod tests {
         }
     }
 
+    /// In other places, these bytes are padding.
+    #[test]
+    fn a_quote_or_nul_before_the_line_feed_is_part_of_a_value() {
+        for value in [&b"1\""[..], b"1\0"] {
+            let body = [b"statusResponse\n\\a\\", value, b"\n"].concat();
+            assert_eq!(parse(&body).unwrap().info().get("a"), Some(value));
+        }
+    }
+
     #[test]
     fn other_datagrams_are_rejected_with_their_offset() {
         let kind = |body| {
@@ -643,6 +652,8 @@ mod tests {
         assert_eq!(problems(b"n\\a\\1\nbc\n\0"), [line]);
         let open = cut("the infostring: no line feed ends it");
         assert_eq!(problems(b"statusResponse\n\\a\\1"), [(open, 23)]);
+        let both = [(odd_key, 15), (open, 15)];
+        assert_eq!(problems(b"print\n\\a\\1\\"), both);
         assert_eq!(
             problems(b"statusResponse\n\\a\\1\n1 2 \"x\"\n\n3 4 \"y\n\0\n5 6 \"z\""),
             [
@@ -738,6 +749,20 @@ mod tests {
         for cut in [&b" "[..], b"\"", b"\r", b"3 4 \"y\""] {
             assert!(!ends(cut), "{}", cut.escape_ascii());
         }
+        // A cut line of Quetoo looks like a shorter one.
+        for (lines, players) in [("\\name\\Ann\n\\name\\Bo", 1), ("\\name\\An", 0)] {
+            let body = format!("status\n\\a\\1\n{lines}");
+            let response = parse(body.as_bytes()).unwrap();
+            assert_eq!(response.players().count(), players, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn the_byte_after_the_mark_is_written_again() {
+        let body = b"\x01infoResponse\n\\a\\1";
+        let mut written = Vec::new();
+        parse(body).unwrap().encode(&mut written);
+        assert_eq!(written[4..], body[..]);
     }
 
     #[test]
@@ -747,24 +772,16 @@ mod tests {
             b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x\"\n3 4 \"y\"\n",
         ]
         .concat();
-        let with = |limits: Limits| {
-            Response::parse(&packet, &limits)
-                .map(|_| ())
-                .map_err(|error| error.kind)
-        };
+        let with = |limits: Limits| Response::parse(&packet, &limits).map(|_| ());
+        let info_start = b"\xff\xff\xff\xffstatusResponse\n".len();
+        let players_start = info_start + b"\\a\\1\\b\\2\n".len();
         assert_eq!(
             with(Limits::default().with_max_rules(1)),
-            Err(ParseErrorKind::Limit {
-                what: "rules",
-                limit: 1
-            })
+            Err(ParseError::limit("rules", 1, info_start))
         );
         assert_eq!(
             with(Limits::default().with_max_players(1)),
-            Err(ParseErrorKind::Limit {
-                what: "players",
-                limit: 1
-            })
+            Err(ParseError::limit("players", 1, players_start))
         );
         assert_eq!(
             with(Limits::default().with_max_rules(2).with_max_players(2)),

@@ -314,6 +314,10 @@ mod tests {
             (further.address, further.team),
             (&b"127.0.0.1"[..], &b"1"[..])
         );
+        for tail in [&b" "[..], b"\r", b"\0"] {
+            let with_tail = [&line[..], tail].concat();
+            assert_eq!(Quake2Line::parse(&with_tail), read(line), "{tail:?}");
+        }
         for cut in 0..line.len() {
             let is_whole_name = matches!(cut, 9 | 10);
             let reads = read(line.get(..cut).unwrap()).is_some();
@@ -327,6 +331,7 @@ mod tests {
         assert!(quake2_line(br#"2 0 "B\ob""#).is_ok());
         assert!(quake2_line(br#"\2 0 "Bob""#).is_err());
         assert!(quake2_line(br#"2 0\1 "Bob""#).is_err());
+        assert!(quake2_line(br#"2 "0" "Bob""#).is_err(), "no number");
         let line = br#"7 12 5 26 "A\nn" "base" 13 4"#;
         assert!(QuakeWorldLine::parse(line).is_some());
         let pair = br#"\7 12 5 26 "Ann" "base" 13 4"#;
@@ -408,11 +413,12 @@ mod tests {
 
     #[test]
     fn a_kind_without_a_login_is_a_kind() {
-        let line = QuakeWorldLine::parse(br#"7 12 5 26 "Ann" "" 13 4 "b" "b""#).unwrap();
-        assert_eq!(
-            (line.team, line.login, line.kind),
-            (Some(&b"b"[..]), None, Some(&b"b"[..]))
-        );
+        let (b, h) = (Some(&b"b"[..]), Some(&b"h"[..]));
+        for (end, fields) in [(r#""b" "b""#, (b, None, b)), (r#""b" "h" "b""#, (b, h, b))] {
+            let line = format!(r#"7 12 5 26 "Ann" "" 13 4 {end}"#);
+            let line = QuakeWorldLine::parse(line.as_bytes()).unwrap();
+            assert_eq!((line.team, line.login, line.kind), fields);
+        }
     }
 
     #[test]
