@@ -555,11 +555,8 @@ const NO_PASSWORD: [&str; 4] = [
 fn last_line(text: &[u8]) -> String {
     let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
     let lines = TextRef::new(text, style).lines();
-    let lines = lines.map(|line| line.plain().trim().to_lowercase());
-    lines
-        .filter(|line| !line.is_empty())
-        .last()
-        .unwrap_or_default()
+    let last = lines.last();
+    last.map_or(String::new(), |line| line.plain().trim().to_lowercase())
 }
 
 /// A password. `Debug` does not show it. Functions take a text or bytes for one.
@@ -743,16 +740,17 @@ mod tests {
     #[test]
     fn a_command_signed_with_a_challenge_asks_for_it_first() {
         let password = Password::new("secret");
-        let mut query =
-            RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
+        let query = RconQuery::new(password, "status", RconMode::Challenge, &Limits::default());
+        // A time does not replace the challenge.
+        let mut query = query.unwrap().at(Duration::from_secs(7));
         let mut out = Vec::new();
         query.request(&mut out);
         assert_eq!(out, b"\xff\xff\xff\xffgetchallenge");
         assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Retry);
-        assert_eq!(
-            query.receive(b"\xff\xff\xff\xffchallenge ABCDEFGHIJK\0"),
-            Verdict::Next
-        );
+        let challenge = b"\xff\xff\xff\xffchallenge ABCDEFGHIJK\0";
+        assert_eq!(query.receive(challenge), Verdict::Next);
+        let copy = query.receive(challenge);
+        assert_eq!(copy, Verdict::Partial(Wait::Reply));
         out.clear();
         query.request(&mut out);
         assert!(out.ends_with(b" ABCDEFGHIJK status"), "{out:?}");
@@ -803,6 +801,15 @@ mod tests {
             panic!()
         };
         assert_eq!(answer.text.decoded(), "map: dm/mohdm1\n");
+    }
+
+    #[test]
+    fn a_password_of_two_words_is_sent_in_quotes() {
+        let limits = Limits::default();
+        let query = RconQuery::new("two words", "status", RconMode::Quoted, &limits);
+        let mut out = Vec::new();
+        query.unwrap().request(&mut out);
+        assert_eq!(out, b"\xff\xff\xff\xffrcon \"two words\" status");
     }
 
     #[test]
@@ -893,11 +900,28 @@ mod tests {
         let answer = |body: &[u8]| query().receive(&[b"\xff\xff\xff\xff", body].concat());
         let bad = answer(b"error\nBad password");
         assert_eq!(bad, Verdict::Done(Err(RconError::BadPassword)));
-        let Verdict::Done(Err(RconError::Refused(refusal))) = answer(b"error\nInvalid command")
-        else {
-            panic!()
-        };
-        assert_eq!(refusal.text.raw(), b"Invalid command");
+        for refused in [&b"error\nInvalid command"[..], b"reject Invalid command"] {
+            let Verdict::Done(Err(RconError::Refused(refusal))) = answer(refused) else {
+                panic!()
+            };
+            assert_eq!(refusal.text.raw(), b"Invalid command");
+        }
+    }
+
+    #[test]
+    fn output_is_cut_if_the_deadline_comes_before_a_silence() {
+        for (remaining, is_cut) in [
+            (Remaining::Retry, false),
+            (Remaining::Step, false),
+            (Remaining::Nothing, true),
+        ] {
+            let mut query = query();
+            query.receive(b"\xff\xff\xff\xffprint\nmap: q3dm17\n");
+            let OnTimeout::Done(Ok(answer)) = query.timeout(remaining) else {
+                panic!()
+            };
+            assert_eq!(answer.is_cut, is_cut, "{remaining:?}");
+        }
     }
 
     #[test]

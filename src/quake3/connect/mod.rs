@@ -333,6 +333,10 @@ mod tests {
         out.split_off(4)
     }
 
+    fn rejected(kind: ParseErrorKind) -> Verdict<Answered> {
+        Verdict::Rejected(ParseError::new(kind, 4))
+    }
+
     #[test]
     fn the_challenge_reply_must_quote_our_own_challenge_where_it_quotes_one() {
         let after = |body: &str| hear(&mut ConnectQuery::new(7), body);
@@ -359,16 +363,14 @@ mod tests {
                 "challengeResponse {}",
                 other.trim_start_matches("challengeResponse ")
             );
-            assert!(
-                matches!(after(&reply), Verdict::Rejected(_)),
-                "another client's: {reply}"
-            );
+            let of_another = rejected(ParseErrorKind::Mismatch("client challenge"));
+            assert_eq!(after(&reply), of_another, "{reply}");
         }
-        assert!(
-            matches!(after("challengeResponse 5;6"), Verdict::Rejected(_)),
-            "no infostring can carry it"
-        );
-        assert!(matches!(after("connectResponse"), Verdict::Rejected(_)));
+        let bad = rejected(ParseErrorKind::Malformed("challenge"));
+        let expected = "no infostring can carry it";
+        assert_eq!(after("challengeResponse 5;6"), bad, "{expected}");
+        let other = || rejected(ParseErrorKind::Unexpected("challengeResponse"));
+        assert_eq!(after("connectResponse"), other());
         let refused = after("print\nGame mismatch: This is a Quake3Arena server\n");
         let Verdict::Done(Err(refusal)) = refused else {
             panic!()
@@ -378,22 +380,22 @@ mod tests {
             b"Game mismatch: This is a Quake3Arena server\n"
         );
         // The form of DarkPlaces' `connect` is another one.
-        let challenge = after("challenge !onNZ-PKot&\0d0");
-        assert!(matches!(challenge, Verdict::Rejected(_)), "{challenge:?}");
+        assert_eq!(after("challenge !onNZ-PKot&\0d0"), other());
     }
 
     #[test]
     fn the_reply_to_connect_must_quote_the_challenge_where_it_quotes_one() {
         let mut query = ConnectQuery::new(7);
         hear(&mut query, "challengeResponse 5 7 71");
-        assert!(matches!(
-            hear(&mut query, "connectResponse 6"),
-            Verdict::Rejected(_)
-        ));
-        assert!(matches!(
-            hear(&mut query, "challengeResponse 5 7 71"),
-            Verdict::Rejected(_)
-        ));
+        for (body, kind) in [
+            ("connectResponse 6", ParseErrorKind::Mismatch("challenge")),
+            (
+                "challengeResponse 5 7 71",
+                ParseErrorKind::Unexpected("connectResponse"),
+            ),
+        ] {
+            assert_eq!(hear(&mut query, body), rejected(kind));
+        }
         for (body, verification) in [
             ("connectResponse 5", Verification::Verified),
             ("connectResponse", Verification::Unverified),
@@ -412,6 +414,8 @@ mod tests {
             .with("k", &"v".repeat(920))
             .unwrap();
         assert!(query.clone().with("l", "").is_err(), "full");
+        let longer = ConnectQuery::new(7).with("k", &"v".repeat(921));
+        assert!(longer.is_err(), "one byte more");
         let reply = format!("challengeResponse {longest} 7 4294967295");
         assert_eq!(hear(&mut query, &reply), Verdict::Next);
         assert!(!sent(&mut query).is_empty());
@@ -437,6 +441,23 @@ mod tests {
     }
 
     #[test]
+    fn a_userinfo_is_one_word_of_16_384_bytes_at_most() {
+        for byte in [b'"', 0, b'\n'] {
+            let mut out = Vec::new();
+            let error = ConnectRequest::pack(&[b'a', byte], &mut out).unwrap_err();
+            let field = "userinfo";
+            assert_eq!(error, EncodeError::Forbidden { field, byte });
+            assert!(out.is_empty());
+        }
+        for (length, is_read) in [(16_384, true), (16_385, false)] {
+            let mut packed = Vec::new();
+            huffman::compress(&vec![b'x'; length], &mut packed).unwrap();
+            let packed = &packed[..];
+            assert_eq!(ConnectRequest { packed }.userinfo().is_ok(), is_read);
+        }
+    }
+
+    #[test]
     fn a_game_of_two_words_is_not_sent() {
         assert_eq!(
             sent(&mut ConnectQuery::new(u64::MAX)),
@@ -450,8 +471,14 @@ mod tests {
 
     #[test]
     fn the_protocol_number_of_the_challenge_is_used() {
-        for (named, used) in [(" 7 71", 71), (" 7 1", 1), ("", 68)] {
-            let mut query = ConnectQuery::new(7);
+        let (any, of_caller) = (ConnectQuery::new(7), ConnectQuery::new(7).with_protocol(9));
+        for (query, named, used) in [
+            (&any, " 7 71", 71),
+            (&any, " 7 1", 1),
+            (&any, "", 68),
+            (&of_caller, " 7 71", 9),
+        ] {
+            let mut query = query.clone();
             hear(&mut query, &format!("challengeResponse 5{named}"));
             let sent = sent(&mut query);
             let packed = sent.strip_prefix(b"connect ").unwrap();
