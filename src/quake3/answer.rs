@@ -229,20 +229,23 @@ impl Answer {
                 lines.has_odd_line |= !is_other_line(self.family(), line);
             }
         }
-        let info = self.response().info();
-        let missing = match (self.layout.detail, self.asked) {
-            (Detail::Short, Detail::Full) => MissingParts {
-                rules: true,
-                players: true,
-                ..MissingParts::NOTHING
-            },
-            (Detail::Short, Detail::Short) => MissingParts {
-                info: info.has_odd_key() || info.iter().next().is_none(),
-                ..MissingParts::NOTHING
-            },
-            (Detail::Full, _) => self.missing_of_status(lines, bounds),
+        let missing = match self.layout.detail {
+            Detail::Short => self.missing_of_info(),
+            Detail::Full => self.missing_of_status(lines, bounds),
         };
         missing.into()
+    }
+
+    /// The missing parts of an `infoResponse`.
+    fn missing_of_info(&self) -> MissingParts {
+        let info = self.response().info();
+        let lacks_status = self.asked == Detail::Full;
+        MissingParts {
+            info: info.has_odd_key() || info.iter().next().is_none(),
+            rules: lacks_status,
+            players: lacks_status,
+            ..MissingParts::NOTHING
+        }
     }
 
     /// The missing parts of a status.
@@ -282,8 +285,7 @@ impl Answer {
     /// The server's count of players in a status.
     fn counted_players(&self) -> Option<usize> {
         // No key of the siblings counts the players.
-        let may_count = self.family() == Family::Quake3 && self.detail() == Detail::Full;
-        if !may_count {
+        if self.family() != Family::Quake3 {
             return None;
         }
         let is_count = |(key, value): &(&[u8], &[u8])| {
@@ -322,13 +324,35 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ToStatus;
+    use crate::model::completeness::Part;
+
+    fn completeness(body: &[u8]) -> Completeness {
+        let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
+        let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
+        let completeness = answer.completeness();
+        assert_eq!(answer.to_status().completeness, completeness);
+        completeness
+    }
 
     fn is_complete(body: &[u8]) -> bool {
-        let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
-        Answer::from_datagrams([datagram], &Limits::default())
-            .unwrap()
-            .completeness()
-            .is_complete()
+        completeness(body).is_complete()
+    }
+
+    #[test]
+    fn a_cut_status_lacks_the_parts_from_the_cut_on() {
+        let complete = Completeness::COMPLETE;
+        let (lacks_rules, lacks_end) = (complete.without(Part::Rules), complete.without(Part::End));
+        for (end, expected) in [
+            ("", lacks_rules.without(Part::Players).without(Part::End)),
+            ("\\b\n", lacks_rules),
+            ("\n1 2\n3 4 \"x\"\n", complete.without(Part::Players)),
+            ("\n1 2 \"x\"", lacks_end),
+            ("\n1 2 \"x", lacks_end.without(Part::Players)),
+        ] {
+            let body = format!("statusResponse\n\\a\\1{end}");
+            assert_eq!(completeness(body.as_bytes()), expected, "{body:?}");
+        }
     }
 
     #[test]
@@ -347,11 +371,29 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_a_stream_is_damage_outside_quake_world() {
+        let body = b"\xff\xff\xff\xffstatus\n\\sv_map\\edge\nqtv 1 \"\" \"\" 0\n";
+        let limits = Limits::default().with_max_rules(1);
+        let answer = Answer::from_datagrams([body], &limits).unwrap();
+        assert!(answer.completeness().lacks(Part::Players));
+        assert_eq!(answer.to_status().rules.len(), 1);
+        assert_eq!(answer.response().problems().count(), 1);
+    }
+
+    #[test]
     fn a_line_that_is_no_players_and_not_blank_makes_a_status_incomplete() {
         let status =
             |end: &[u8]| is_complete(&[b"statusResponse\n\\a\\1\n1 2 \"a\"\n", end].concat());
         assert!(!status(b"\n3 4\n5 6 \"b\"\n"));
-        for end in [&b""[..], b"\n", b"\r\n", b"\0", b"\n5 6 \"b\"\n"] {
+        for end in [
+            &b""[..],
+            b"\n",
+            b"\r\n",
+            b"\0",
+            b" \n",
+            b"\"\n",
+            b"\n5 6 \"b\"\n",
+        ] {
             assert!(status(end), "{end:?}");
         }
     }
@@ -390,6 +432,11 @@ mod tests {
         };
         assert!(is_complete("2"));
         assert!(!is_complete("1"));
+        // A datagram that is short is a whole reply.
+        let lines = "1 0 0 0 \"a\" \"\" 0 0\n".repeat(2);
+        let short = datagram(&format!("\\k\\v\n{lines}"));
+        let answer = Answer::from_datagrams([short], &Limits::default());
+        assert!(answer.unwrap().completeness().is_complete());
     }
 
     #[test]
@@ -421,6 +468,10 @@ mod tests {
         assert!(
             !is_complete(b"statusResponse\n\\clients\\2\n1 2 \"x\"\n"),
             "a list that the server itself cut"
+        );
+        assert!(
+            !is_complete(b"statusResponse\n\\clients\\\\clients\\2\n1 2 \"x\"\n"),
+            "the first count is empty"
         );
     }
 }

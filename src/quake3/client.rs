@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use nom::Parser;
-use nom::bytes::complete::tag_no_case;
+use nom::bytes::complete::tag;
 use nom::combinator::rest;
 use nom::sequence::preceded;
 
@@ -90,9 +90,8 @@ impl StatusQuery {
 
     /// The challenge that is sent.
     fn challenge(&self) -> Option<&[u8]> {
-        let dialect = self.options.dialect;
-        let has_none = dialect == Dialect::NoChallenge || is_sibling(dialect);
-        (!has_none).then_some(&self.challenge)
+        let has_one = self.options.dialect != Dialect::NoChallenge;
+        has_one.then_some(&self.challenge)
     }
 
     /// The verdict on a datagram of Quake 2, QuakeWorld or Quetoo. All answer `status`, so each
@@ -233,9 +232,9 @@ const fn unexpected(expected: &'static str) -> ParseError {
     ParseError::new(ParseErrorKind::Unexpected(expected), line::MARK.len())
 }
 
-/// `echo = "echo" SP DQUOTE *OCTET`: the text after the quote.
+/// `echo = %s"echo" SP DQUOTE *OCTET`: the text after the quote.
 fn echo(text: &[u8]) -> Parsed<'_, &[u8]> {
-    preceded(tag_no_case("echo \""), rest).parse(text)
+    preceded(tag("echo \""), rest).parse(text)
 }
 
 impl Conversation for StatusQuery {
@@ -370,6 +369,13 @@ mod tests {
                 .without(Part::Rules)
                 .without(Part::Players)
         );
+        let mut cut = verified;
+        cut.truncate(cut.len() - 1);
+        cut.extend(b"\\clien");
+        let Verdict::Done(answer) = query.receive(&cut) else {
+            panic!()
+        };
+        assert!(answer.completeness().lacks(Part::Info), "cut in a key");
         let mut info = StatusQuery::new(1, &QueryOptions::default().with_detail(Detail::Short));
         assert!(matches!(
             info.receive(&reply("statusResponse", "\\a\\b")),

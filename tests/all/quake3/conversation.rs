@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::quake3::{Request, StatusQuery};
 use queryport::session::{Conversation, Verdict};
-use queryport::{Dialect, Protocol, QueryOptions, Service, Timing, ToStatus};
+use queryport::{Detail, Dialect, Protocol, QueryOptions, Service, Timing, ToStatus};
 use queryport::{Player, ServerStatus};
 
 use crate::common::link::Conditions;
@@ -83,12 +83,28 @@ fn a_server_that_demands_an_echo_gets_one_and_answers() {
 }
 
 #[test]
+fn an_echo_repeats_the_request_that_was_sent() {
+    let short = QueryOptions::default().with_dialect(Dialect::OpenJk);
+    for (command, is_ours) in [
+        ("getinfo x", true),
+        ("getinfox", false),
+        ("getstatus x", false),
+    ] {
+        let mut query = query_with(short.with_detail(Detail::Short));
+        let demand = format!("echo \"echoResponse {command}\"");
+        let verdict = query.receive(&[b"\xff\xff\xff\xff", demand.as_bytes()].concat());
+        assert_eq!(matches!(verdict, Verdict::Next), is_ours, "{command}");
+    }
+}
+
+#[test]
 fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
     let received = |dialect, datagram: &[u8]| {
         let mut query = query_with(QueryOptions::default().with_dialect(dialect));
         matches!(query.receive(datagram), Verdict::Next)
     };
     assert!(received(Dialect::OpenJk, DEMAND));
+    assert!(received(Dialect::OpenJk, &[DEMAND, b"\n"].concat()));
     assert!(
         !received(Dialect::Standard, DEMAND),
         "not without the option"
@@ -104,7 +120,9 @@ fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
     for refused in [
         &b"echo \"rcon x quit\""[..],
         b"echo \"echoResponse getinfo abc\"",
+        b"echo \"echoResponse getstatusx\"",
         b"echo \"echoResponse getstatus a\x01b\"",
+        b"echo \"echoResponse getstatus a\x7fb\"",
         b"echo \"echoResponse getstatus a\"b\"",
         b"echo \"echoResponse getstatus abc",
         b"echo echoResponse getstatus abc",
