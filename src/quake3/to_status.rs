@@ -68,11 +68,11 @@ impl Answer {
         keys.fill(&mut status);
         if let Some(time) = keys.value(MATCH_TIME).and_then(MatchTime::parse) {
             status.time_limit = status.time_limit.or(Some(time.limit));
-            status.time_left = status.time_left.or_else(|| time.left());
+            status.time_left = time.left();
         }
         status.max_players = reply.max_players(&status);
         if completeness.is_complete() && reply.leaves_out_password() {
-            status.password.get_or_insert(false);
+            status.password = Some(false);
         }
         status.score_limit = status.score_limit.or_else(|| reply.score_limit());
         status.without_contradictions()
@@ -210,11 +210,8 @@ impl<'a> Reply<'a> {
     }
 
     fn words_of_number(&self) -> Option<Text> {
-        let name = self.current_match?.name;
-        if name.is_empty() || self.is_modified() {
-            return None;
-        }
-        Some(Text::new(name, self.keys.style))
+        let current = self.current_match.filter(|_| !self.is_modified())?;
+        Some(Text::new(current.name, self.keys.style))
     }
 
     fn word_of_qcstatus(&self) -> Option<Text> {

@@ -1007,6 +1007,22 @@ fn an_unknown_engine_loses_only_codes_that_all_known_engines_have() {
     assert_eq!(plain("<^_^> ^1x", DEFAULT.row.style.colours), "<^_^> x");
 }
 
+/// Of Quake3e, of engines made from it, and of engines that may be one of them.
+#[test]
+fn only_some_engines_leave_out_players_near_1400_bytes() {
+    let engines = ALL.iter().chain([&DEFAULT]);
+    let cutting = engines.filter(|engine| engine.limits.may_cut_after(QUAKE3E_STATUS));
+    let names: Vec<_> = cutting.map(|engine| engine.row.name).collect();
+    let expected = [
+        "Urban Terror on another engine",
+        "ETe",
+        "Quake3e",
+        "Quake III Arena or Quake3e",
+        "unknown",
+    ];
+    assert_eq!(names, expected);
+}
+
 #[test]
 fn the_shortest_text_that_can_be_cut_can_span_datagrams() {
     let limits = &QUAKE_WORLD.limits;

@@ -10,7 +10,9 @@ use queryport::{Limits, Part, ServerStatus, Text, ToStatus};
 fn read(body: &[u8]) -> ServerStatus {
     let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
     let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
-    answer.to_status()
+    let status = answer.to_status();
+    assert_eq!(answer.completeness(), status.completeness);
+    status
 }
 
 fn plain(text: &Option<Text>) -> String {
@@ -264,10 +266,15 @@ fn a_status_is_complete_if_its_engine_has_space_or_everybody_is_listed() {
     ] {
         assert!(is_complete(complete, 1390), "{complete}");
     }
-    assert!(!is_complete(r"\version\Another 1.0", 1390));
+    let another = r"\version\Another 1.0";
+    assert!(!is_complete(another, 1390));
     assert!(
-        is_complete(r"\version\Another 1.0", 1500),
+        is_complete(another, 1500),
         "Quake3e has none of this length"
+    );
+    assert!(
+        is_complete(another, 16_339) && !is_complete(another, 16_340),
+        "nor has id's engine"
     );
 }
 
@@ -338,6 +345,7 @@ fn a_match_of_warsow_has_a_limit_and_the_time_that_is_left() {
     assert_eq!(times("20:30 / 20:00 overtime"), (Some(1200), None));
     assert_eq!(times("17:13"), (Some(0), None));
     assert_eq!(times("Warmup"), (None, None));
+    assert_eq!(times(r"17:13\timelimit\5").0, Some(300), "the key counts");
 }
 
 /// By the score in DarkPlaces (xonotic/darkplaces, netconn.c; xonotic/xonotic-data.pk3dir,

@@ -16,7 +16,10 @@ fn answer(body: &[u8]) -> Answer {
 }
 
 fn read(body: &str) -> ServerStatus {
-    answer(body.as_bytes()).to_status()
+    let answer = answer(body.as_bytes());
+    let status = answer.to_status();
+    assert_eq!(answer.completeness(), status.completeness, "{body}");
+    status
 }
 
 fn plain(text: &Option<Text>) -> Option<String> {
@@ -25,20 +28,26 @@ fn plain(text: &Option<Text>) -> Option<String> {
 
 #[test]
 fn the_first_key_of_a_modification_counts() {
-    let modification = |keys: &str| {
-        let status = read(&format!("infoResponse\n\\com_gamename\\Quake3Arena{keys}"));
-        plain(&status.mod_name)
-    };
+    let modification = |keys: &str| plain(&read(&format!("infoResponse\n{keys}")).mod_name);
     let (inner, name) = (r"\gamename\inner", r"\modname\name");
     let (folder, game) = (r"\fs_game\folder", r"\game\other");
-    for (keys, expected) in [
-        (format!("{game}{folder}{name}{inner}"), "inner"),
-        (format!("{game}{folder}{name}"), "name"),
-        (format!("{game}{folder}"), "folder"),
-        (game.to_owned(), "other"),
-    ] {
-        assert_eq!(modification(&keys).as_deref(), Some(expected), "{keys}");
+    let ioquake3 = r"\com_gamename\Quake3Arena";
+    let own_names = [r"\gamename\own", r"\version\ET 2.60b\gamename\ET"];
+    let all = format!("{ioquake3}{game}{folder}{name}{inner}");
+    assert_eq!(modification(&all).as_deref(), Some("inner"));
+    for own_name in own_names.into_iter().chain([ioquake3]) {
+        for (keys, expected) in [
+            (format!("{game}{folder}{name}"), Some("name")),
+            (format!("{game}{folder}"), Some("folder")),
+            (game.to_owned(), Some("other")),
+            (String::new(), None),
+        ] {
+            let keys = format!("{own_name}{keys}");
+            assert_eq!(modification(&keys).as_deref(), expected, "{keys}");
+        }
     }
+    let twice = r"\gamename\own\modname\own";
+    assert_eq!(modification(twice), None, "the name of the game");
 }
 
 /// Everyone, bots, slots, private slots.
