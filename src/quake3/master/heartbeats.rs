@@ -5,8 +5,6 @@
 pub(super) struct Heartbeat {
     /// The word after `heartbeat`.
     pub(super) tag: &'static str,
-    /// The word in its place when the server ends.
-    pub(super) sign_off: Option<&'static str>,
     /// The game, as requests for its list name it. Without one, the infostring must name it.
     pub(super) game: Option<&'static str>,
     /// Other names of the game in infostrings.
@@ -30,7 +28,6 @@ pub(super) struct ListRule {
 const fn heartbeat(tag: &'static str, game: Option<&'static str>) -> Heartbeat {
     Heartbeat {
         tag,
-        sign_off: None,
         game,
         info_names: &[],
         lacks_clients_if_empty: false,
@@ -53,12 +50,8 @@ pub(super) static HEARTBEATS: [Heartbeat; 15] = [
     // Of a server that names its game in its `infoResponse`.
     heartbeat("DarkPlaces", None),
     heartbeat("QuakeArena-1", Some("Quake3Arena")),
+    heartbeat("Wolfenstein-1", Some("wolfmp")),
     Heartbeat {
-        sign_off: Some("WolfFlatline-1"),
-        ..heartbeat("Wolfenstein-1", Some("wolfmp"))
-    },
-    Heartbeat {
-        sign_off: Some("ETFlatline-1"),
         list: ListRule {
             has_all: true,
             is_hexadecimal: false,
@@ -78,24 +71,28 @@ pub(super) static HEARTBEATS: [Heartbeat; 15] = [
         ..heartbeat("Tremulous", Some("Tremulous"))
     },
     Heartbeat {
-        sign_off: Some("Unvanquished-dead"),
         info_names: &["unv"],
         ..heartbeat("Unvanquished", Some("UNVANQUISHED"))
     },
     // No client names the games of the next two in a request for their list.
     Heartbeat {
-        sign_off: Some("flatline"),
         lacks_clients_if_empty: true,
         ..heartbeat("COD-2", Some("cod2"))
     },
-    Heartbeat {
-        sign_off: Some("flatline"),
-        ..heartbeat("COD-4", Some("cod4mw"))
-    },
+    heartbeat("COD-4", Some("cod4mw")),
     heartbeat("IW4", Some("IW4")),
     heartbeat("IW6", Some("IW6")),
     heartbeat("S1", Some("S1")),
     heartbeat("IW7", Some("IW7")),
     heartbeat("H1", Some("H1")),
     heartbeat("T7", Some("T7")),
+];
+
+/// The words in place of a tag when a server ends.
+pub(super) const SIGN_OFFS: [&str; 4] = [
+    "WolfFlatline-1",
+    "ETFlatline-1",
+    "Unvanquished-dead",
+    // Of Call of Duty.
+    "flatline",
 ];

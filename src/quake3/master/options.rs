@@ -10,8 +10,9 @@ use crate::time::Duration;
 /// use queryport::quake3::master::Options;
 ///
 /// let mut options = Options::default();
+/// assert_eq!((options.max_servers, options.max_per_address), (16_384, 32));
+/// assert_eq!(options.list_bytes_per_second, 4 << 20);
 /// options.max_servers = 1000;
-/// assert_eq!(options.max_per_address, 32);
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]

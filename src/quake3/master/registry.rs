@@ -211,12 +211,6 @@ pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
     all.map(|(index, tag)| Tag { index, ..tag })
 }
 
-/// Whether servers send this tag when they end.
-pub(super) fn is_sign_off(tag: &[u8]) -> bool {
-    let mut sign_offs = HEARTBEATS.iter().filter_map(|known| known.sign_off);
-    sign_offs.any(|known| known.as_bytes() == tag)
-}
-
 /// Longest game name and game type that are kept, in bytes (dpmaster, src/servers.h).
 const MAX_NAME: usize = 63;
 /// Bytes of an `infoResponse` before its fields, with the space for a challenge of usual clients.

@@ -298,7 +298,7 @@ fn servers_of_every_engine_are_listed_by_their_heartbeats() {
     for (number, (heartbeat, info, request)) in (0..).zip([
         (
             "Tremulous\n",
-            format!("{counts}\\69"),
+            format!("\\gamename\\base{counts}\\69"),
             "getservers 69 empty full",
         ),
         (
@@ -557,6 +557,34 @@ fn at_most_256_requests_and_64_lists_wait() {
     let stats = rig.master.stats();
     assert_eq!((stats.heartbeats, stats.heartbeats_refused), (256, 4));
     assert_eq!((stats.lists, stats.lists_refused), (64, 196));
+}
+
+#[test]
+fn a_list_under_way_is_sent_to_its_end_during_a_flood() {
+    let mut rig = Rig::new(Options {
+        max_per_address: 999,
+        ..options()
+    });
+    for number in 0..250 {
+        assert!(rig.register(server(number), "DarkPlaces", &info("Test", 5)));
+    }
+    let request = b"\xff\xff\xff\xffgetservers Test 5";
+    let client = at("192.0.2.9:1");
+    rig.master.handle_datagram(rig.now, client, request);
+    let (mut servers, mut has_end) = (0, false);
+    while !has_end {
+        let mut out = Vec::new();
+        let sent = rig.master.poll_transmit(rig.now, &mut out).unwrap();
+        assert_eq!(sent.to, client);
+        let part = ListPart::parse(&out).unwrap();
+        (servers, has_end) = (servers + part.iter().count(), part.has_end);
+        for number in 0..1000_u16 {
+            let [high, low] = number.to_be_bytes();
+            let from = SocketAddr::from(([198, 18, high, low], 1));
+            rig.master.handle_datagram(rig.now, from, request);
+        }
+    }
+    assert_eq!(servers, 250);
 }
 
 #[test]
