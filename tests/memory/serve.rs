@@ -46,9 +46,11 @@ fn replies_of_an_unchanged_status_allocate_nothing() {
         ]
         .concat()
     };
-    let requests: [&[u8]; 10] = [
+    let requests: [&[u8]; 12] = [
         b"\xff\xff\xff\xffgetstatus 8aJ2",
+        b"\xff\xff\xff\xffgetstatus 17_bytes_are_long",
         b"\xff\xff\xff\xffgetinfo xxx",
+        b"\xff\xff\xff\xffgetinfo 17_bytes_are_long",
         b"\xff\xff\xff\xffgetchallenge 12345 baseq3",
         b"\xff\xff\xff\xffgetchallenge 12345 another",
         br"\status\",

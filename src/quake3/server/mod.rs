@@ -6,7 +6,7 @@ use self::from_status::{info_pairs, put_rules, status_pairs};
 use self::values::{is_written_as, value_of};
 use self::wanted::Wanted;
 use self::written_lines::write_quake3_lines;
-use super::wire::infostring::{MAX_INFO_STRING, sanitise};
+use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING, sanitise};
 use super::wire::reply::Reply;
 use super::wire::request::{Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
@@ -398,21 +398,14 @@ fn status_body(space: Space, status: &ServerStatus, service: &Service) -> Vec<u8
     let space_for_fields = space.info.saturating_sub(MAX_CLIENTS);
     let mut info = status_pairs(status, service, space_for_fields);
 
-    let length_with_count = info.bytes.len().saturating_add(MAX_CLIENTS);
-    let lists_all = lines.len() <= space.for_lines(length_with_count);
-    let clients = if lists_all {
-        status.online()
-    } else {
-        Some(count_of_cut_list(status))
-    };
     // The fields are written: `clients` may have the space that they left.
     info.limit = space.info;
-    let has_needed_count = match clients {
-        Some(clients) => info
-            .push(b"clients", clients.to_string().as_bytes())
-            .is_ok(),
-        None => true,
-    };
+    let length_of_fields = info.bytes.len();
+    let mut has_needed_count = put_count(&mut info, status.online());
+    if lines.len() > space.for_lines(info.bytes.len()) {
+        info.bytes.truncate(length_of_fields);
+        has_needed_count = put_count(&mut info, Some(count_of_cut_list(status)));
+    }
 
     let fitting = length_of_whole_lines(&lines, space.for_lines(info.bytes.len()));
     lines.truncate(fitting);
@@ -425,6 +418,12 @@ fn status_body(space: Space, status: &ServerStatus, service: &Service) -> Vec<u8
         body.extend_from_slice(&lines);
     }
     body
+}
+
+/// Appends `clients`, if a count is known; whether it fits.
+fn put_count(info: &mut InfoStringBuilder, clients: Option<u32>) -> bool {
+    let mut put = |count: u32| info.push(b"clients", count.to_string().as_bytes());
+    clients.is_none_or(|count| put(count).is_ok())
 }
 
 /// The key `clients` of a status that lists only some of the players. Only this key shows a reader
@@ -554,6 +553,27 @@ mod tests {
             assert!((30..64).contains(&lines), "{lines} lines");
             assert_eq!(answer.info().get("clients"), Some(&written[..]));
         }
+    }
+
+    #[test]
+    fn a_list_of_all_players_has_their_count_and_a_cut_one_that_of_its_lines() {
+        let status = ServerStatus {
+            player_count: Some(2),
+            rules: Rules::default(),
+            ..status(12)
+        };
+        let mut whole = 0;
+        for max_reply in 150..700 {
+            let service = Service::new(Format::Quake3).with_max_reply(max_reply);
+            let command = Command::GetStatus { challenge: None };
+            let reply = reply(command, &status, &service).unwrap();
+            let response = Response::parse(&reply, &Limits::default()).unwrap();
+            let lists_all = response.players().count() == 12;
+            let count = if lists_all { &b"2"[..] } else { b"12" };
+            assert_eq!(response.info().get("clients"), Some(count), "{max_reply}");
+            whole += usize::from(lists_all);
+        }
+        assert!((1..550).contains(&whole));
     }
 
     #[test]

@@ -92,28 +92,29 @@ pub(crate) fn quake2_heartbeat(status: &ServerStatus) -> Vec<u8> {
 /// one piece, unless it is longer than the lines of other servers. The reason: clients count a
 /// datagram as the last one if another piece would fit into it. Lines beyond the longest reply are
 /// left out, and then also the last line feed.
-fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, datagrams: &mut Datagrams) {
+fn put_parts(text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, datagrams: &mut Datagrams) {
     let framing = framing(Family::QuakeWorld);
-    // The bytes of the datagrams before the current one.
-    let mut before = 0_usize;
+    let (mut whole, mut last) = (Vec::new(), text);
     for line in lines {
-        let with_line = text.len().saturating_add(line.len());
-        // The line may begin another datagram.
-        let length = with_line.saturating_add(framing.saturating_mul(2));
-        if before.saturating_add(length) > service.max_reply {
-            text.pop();
+        let before = (whole.len(), last.clone());
+        for piece in line.chunks(MAX_PIECE) {
+            if last.len().saturating_add(piece.len()) > MAX_PART {
+                whole.push(std::mem::take(&mut last));
+            }
+            last.extend_from_slice(piece);
+        }
+        let texts = whole.iter().chain([&last]);
+        let length: usize = texts.map(|text| text.len().saturating_add(framing)).sum();
+        if length > service.max_reply {
+            whole.truncate(before.0);
+            last = before.1;
+            last.pop();
             break;
         }
-        for piece in line.chunks(MAX_PIECE) {
-            if text.len().saturating_add(piece.len()) > MAX_PART {
-                put_part(&text, datagrams);
-                before = before.saturating_add(text.len()).saturating_add(framing);
-                text.clear();
-            }
-            text.extend_from_slice(piece);
-        }
     }
-    put_part(&text, datagrams);
+    for text in whole.iter().chain([&last]) {
+        put_part(text, datagrams);
+    }
 }
 
 /// Writes one datagram of a reply of QuakeWorld.

@@ -7,6 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use queryport::games::Game;
 use queryport::lists::ListRequest;
+use queryport::model::Charset;
 use queryport::quake3::{self, Answer, Command, Family, Request, Response, StatusQuery};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
@@ -167,6 +168,8 @@ fn a_line_of_quetoo_has_as_many_values_as_the_limits_allow() {
     assert_eq!(read(8), Ok(1));
     let kind = read(9).unwrap_err().kind;
     assert!(matches!(kind, ParseErrorKind::Limit { limit: 8, .. }));
+    let line_start = b"\xff\xff\xff\xffstatus\n\\sv_map\\edge\n".len();
+    assert_eq!(read(9).unwrap_err().offset, line_start);
 }
 
 /// Its master answers `getservers` with addresses as those of Quake 2 do.
@@ -465,6 +468,35 @@ fn names_on_fte_have_its_colour_codes() {
     let datagram = b"\xff\xff\xff\xffn\\*version\\MVDSV 0.36\n1 0 1 0 \"^1Ann\" \"\" 0 0\n\0";
     let players = answer(&[datagram]).to_status().players;
     assert_eq!(players[0].name.plain(), "^1Ann");
+}
+
+#[test]
+fn texts_of_every_form_are_in_the_character_set_that_was_asked_for() {
+    let charset = Charset::Utf8OrWindows1251;
+    let split = QUAKE_WORLD.len() - 10;
+    let first = [&QUAKE_WORLD[..split], b"\0"].concat();
+    let second = [b"\xff\xff\xff\xffn", &QUAKE_WORLD[split..]].concat();
+    for datagrams in [
+        &[QUAKE2][..],
+        &[QUETOO],
+        &[QUAKE_WORLD],
+        &[&first[..], &second],
+    ] {
+        let options = QueryOptions::default().with_dialect(Dialect::QuakeWorld);
+        let mut query = StatusQuery::new(7, &options.with_charset(charset));
+        let mut answer = None;
+        for datagram in datagrams {
+            if let Verdict::Done(done) = query.receive(datagram) {
+                answer = Some(done);
+            }
+        }
+        let answer = answer.unwrap_or_else(|| match query.timeout(Remaining::Step) {
+            OnTimeout::Done(done) => done,
+            _ => panic!("no answer"),
+        });
+        assert_eq!(answer.datagrams().count(), datagrams.len());
+        assert_eq!(answer.to_status().name.unwrap().style().charset, charset);
+    }
 }
 
 #[test]
@@ -782,6 +814,7 @@ fn flags_choose_the_parts_of_a_status() {
         (lines(b"1"), lines(b"3"), lines(b"0"), lines(b"23")),
         (0, 2, 2, 2)
     );
+    assert_eq!((lines(b"256"), lines(b"x")), (2, 2), "as without flags");
 }
 
 /// The flags of MVDSV (QW-Group/mvdsv, src/sv_main.c, `SVC_Status`).
@@ -930,22 +963,77 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
     assert_eq!(shortened, 1002);
 }
 
+/// The name of an info and the rules of a status may take all space.
 #[test]
-fn an_infostring_of_the_siblings_has_511_bytes_at_most() {
-    for (engine, dialect) in [
-        (Format::Quake2, Dialect::Quake2),
-        (Format::QuakeWorld, Dialect::QuakeWorld),
+fn infostrings_and_replies_are_as_long_as_they_may_be() {
+    for (engine, request, longest_info) in [
+        (Format::Quake2, "status", 511),
+        (Format::QuakeWorld, "status", 511),
+        (Format::Quake3, "getstatus 0123456789abcdef", 1023),
+        (Format::Quake3, "getinfo 0123456789abcdef", 1023),
     ] {
-        let length = |value: usize| {
-            let mut status = status(1);
-            status.rules.push("long", &"v".repeat(value));
-            let replies = replies(&Service::new(engine), &sent(dialect), &status);
-            let mut texts = replies[0].splitn(2, |&byte| byte == b'\\');
-            let after_head = texts.nth(1).unwrap();
-            let feed = after_head.iter().position(|&byte| byte == b'\n');
-            feed.unwrap() + 1
+        let is_info = request.starts_with("getinfo");
+        let request = [b"\xff\xff\xff\xff", request.as_bytes()].concat();
+        let with_value = |value: usize, service: &Service| {
+            let mut status = status(0);
+            let value = "v".repeat(value);
+            if is_info {
+                status.name = Some(value.into());
+            } else {
+                status.rules.push("long", &value);
+            }
+            replies(service, &request, &status).remove(0)
         };
-        assert_eq!((0..600).map(length).max(), Some(511), "{engine:?}");
+        let info = |value: usize| {
+            let reply = with_value(value, &Service::new(engine));
+            let start = reply.iter().position(|&byte| byte == b'\\').unwrap();
+            let text = reply[start..].split(|&byte| byte == b'\n').next();
+            text.unwrap().len()
+        };
+        assert_eq!((0..1100).map(info).max(), Some(longest_info), "{engine:?}");
+        let service = Service::new(engine).with_max_reply(200);
+        let reply = |value: usize| with_value(value, &service).len();
+        assert_eq!((0..200).map(reply).max(), Some(200), "{engine:?}");
+    }
+}
+
+/// With one byte less of space, a player is left out.
+#[test]
+fn a_reply_that_just_fits_lists_everybody() {
+    for (engine, request, players) in [
+        (Format::Quake2, "status", 20),
+        (Format::QuakeWorld, "status", 20),
+        (Format::QuakeWorld, "status 255", 120),
+        (Format::Quake3, "getstatus 0123456789abcdef", 20),
+    ] {
+        let request = [b"\xff\xff\xff\xff", request.as_bytes()].concat();
+        let mut status = status(players);
+        status.rules = ServerStatus::default().rules;
+        let with = |max_reply| {
+            let service = Service::new(engine).with_max_reply(max_reply);
+            let replies = replies(&service, &request, &status);
+            let length: usize = replies.iter().map(Bytes::len).sum();
+            assert!(length <= max_reply, "{engine:?}: {length} of {max_reply}");
+            let answer = Answer::from_datagrams(replies, &Limits::default()).unwrap();
+            (length, answer.completeness().is_complete())
+        };
+        let (length, is_complete) = with(16_000);
+        assert!(is_complete);
+        assert_eq!(with(length), (length, true), "{engine:?}");
+        assert!(!with(length - 1).1, "{engine:?}");
+    }
+}
+
+/// A line can need several datagrams.
+#[test]
+fn a_reply_in_several_datagrams_keeps_its_maximum_size() {
+    let mut status = status(60);
+    status.players[30].name = "long ".repeat(700).into();
+    for max_reply in (1300..8000).step_by(7) {
+        let service = Service::new(Format::QuakeWorld).with_max_reply(max_reply);
+        let replies = replies(&service, &sent(Dialect::QuakeWorld), &status);
+        let length: usize = replies.iter().map(Bytes::len).sum();
+        assert!(length <= max_reply, "{length} of {max_reply}");
     }
 }
 
@@ -966,6 +1054,7 @@ fn a_rule_named_clients_is_no_number_of_players() {
             (read.player_count, read.rules.get("clients").is_some()),
             (Some(1), true)
         );
+        assert!(read.completeness.is_complete());
     }
 }
 
@@ -1063,7 +1152,7 @@ fn requests_of_the_engines_own_clients_are_answered() {
 #[test]
 fn bytes_that_a_status_of_the_siblings_cannot_carry_become_similar_ones() {
     let mut status = ServerStatus::default();
-    status.players = [Player::new("a\"b\\c\n;d")].into();
+    status.players = [Player::new("a\"b\\c\n\r\0;d")].into();
     for (engine, dialect) in [
         (Format::Quake2, Dialect::Quake2),
         (Format::QuakeWorld, Dialect::QuakeWorld),
