@@ -30,7 +30,6 @@ mod scan;
 mod serve;
 mod served;
 mod session;
-mod trace;
 mod transcripts;
 mod unusual;
 mod ut2004;

@@ -1,4 +1,8 @@
 //! The spans and events of queries, feature `tracing`.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a failed assumption in a test is a failed test"
+)]
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
