@@ -669,7 +669,7 @@ impl<'a> Course<'a> {
         if self.model.options.max_servers == 1000 && (self.is_large || self.random.chance(0.3)) {
             self.fill();
         }
-        for _ in 0..200 {
+        for step in 0..200 {
             self.pass();
             match self.random.below(10) {
                 0..=2 => {
@@ -706,8 +706,10 @@ impl<'a> Course<'a> {
             let reported = self.master.poll_timeout();
             let not_past = |at: Instant| at.max(self.instant());
             assert_eq!(reported.map(not_past), due.map(not_past), "at {}", self.now);
-            let servers: BTreeSet<_> = self.master.servers().collect();
-            assert!(servers.iter().eq(self.model.servers.keys()));
+            if step % 4 == 0 {
+                let servers: BTreeSet<_> = self.master.servers().collect();
+                assert!(servers.iter().eq(self.model.servers.keys()));
+            }
             self.check_events();
             assert_eq!(self.master.stats(), self.model.stats);
         }
@@ -722,7 +724,7 @@ fn pick<T: Copy, const N: usize>(random: &mut Random, choices: [T; N]) -> T {
 #[test]
 fn a_master_sends_lists_and_counts_what_the_rules_say_whatever_happens() {
     let mut total = [0; 12];
-    for seed in 0..250 {
+    for seed in 0..150 {
         let (stats, sent) = Course::new(&mut Random(seed)).play();
         let counts = [
             stats.heartbeats,

@@ -58,16 +58,17 @@ fn play<C: Conversation>(
     played
 }
 
-/// Requires that both agree on a complete answer. Returns whether there were fields to compare.
-fn compare(received: &[Text], ours: Option<Fields>, is_complete: bool, naive: &Reading) -> bool {
+/// Requires that both agree on a complete answer, whose fields these are. Returns whether there were
+/// fields to compare.
+fn compare(received: &[Text], complete: Option<Fields>, naive: &Reading) -> bool {
     naive.note();
-    if !is_complete {
+    let Some(mut ours) = complete else {
         return false;
-    }
+    };
     if let Whole::No(why) = naive.whole {
         panic!("complete, although: {why}{}", shown(received));
     }
-    let (Some(mut ours), Some(naive)) = (ours, &naive.fields) else {
+    let Some(naive) = &naive.fields else {
         return false;
     };
     if naive.rules.len() > MAX_RULES || naive.players.len() > MAX_PLAYERS {
@@ -206,12 +207,9 @@ fn quake3_compare(answer: &quake3::Answer, received: &[Text]) {
         })
         .collect();
     let reading = readings.first().expect("an answer came in a datagram");
-    compare(
-        received,
-        Some(quake3_fields(answer)),
-        answer.completeness().is_complete(),
-        reading,
-    );
+    let is_complete = answer.completeness().is_complete();
+    let complete = is_complete.then(|| quake3_fields(answer));
+    compare(received, complete, reading);
 }
 
 /// One datagram, without a request.
@@ -236,12 +234,8 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
         .as_ref()
         .map(|answer| answer.completeness().is_complete());
     must_be_complete(&received, &reading, is_complete);
-    compare(
-        &received,
-        answer.as_ref().map(quake3_fields),
-        is_complete == Some(true),
-        &reading,
-    )
+    let complete = answer.filter(|answer| answer.completeness().is_complete());
+    compare(&received, complete.as_ref().map(quake3_fields), &reading)
 }
 
 /// The beginning of a Quake 2 status.
@@ -267,7 +261,8 @@ fn quake_world_compare(answer: &quake3::Answer, received: &[Text]) -> bool {
     }
     let reading = naive::siblings::quake_world(&marked);
     let is_complete = answer.completeness().is_complete();
-    compare(&marked, Some(quake3_fields(answer)), is_complete, &reading)
+    let complete = is_complete.then(|| quake3_fields(answer));
+    compare(&marked, complete, &reading)
 }
 
 /// The texts of a player line of Quake 2, QuakeWorld or Quetoo, under the names of the naive reader.
@@ -369,12 +364,9 @@ pub fn ut2004(data: &[u8]) {
         _ => naive::ut2004::Asked::InTurn,
     };
     let reading = naive::ut2004::read(&received, asked);
-    compare(
-        &received,
-        Some(ut2004_fields(answer)),
-        answer.completeness().is_complete(),
-        &sorted(reading),
-    );
+    let is_complete = answer.completeness().is_complete();
+    let complete = is_complete.then(|| ut2004_fields(answer));
+    compare(&received, complete, &sorted(reading));
 }
 
 /// The datagrams without those of a list that was not requested yet.
@@ -416,12 +408,9 @@ pub fn ut2004_datagrams(datagrams: &[Text]) -> bool {
     let Ok(answer) = ut2004::Answer::from_datagrams(bytes(datagrams), &limits) else {
         return false;
     };
-    compare(
-        datagrams,
-        Some(ut2004_fields(&answer)),
-        answer.completeness().is_complete(),
-        &reading,
-    );
+    let is_complete = answer.completeness().is_complete();
+    let complete = is_complete.then(|| ut2004_fields(&answer));
+    compare(datagrams, complete, &reading);
     // Whether a list is complete is unknown here, but its entries are known.
     if let Some(naive) = &reading.fields {
         let mut ours = ut2004_fields(&answer);
@@ -475,19 +464,16 @@ pub fn gamespy1(data: &[u8]) {
         |_, _| {},
     );
     if let Ok(outcome) = &played.result {
-        gamespy1_compare(&outcome.answer, &played.exchanged.received);
+        let received = &played.exchanged.received;
+        let reading = naive::gamespy1::read(received, outcome.answer.reply_number());
+        gamespy1_compare(&outcome.answer, received, &reading);
     }
 }
 
-fn gamespy1_compare(answer: &gamespy1::Answer, datagrams: &[Text]) -> bool {
-    let reading = naive::gamespy1::read(datagrams, answer.reply_number());
+fn gamespy1_compare(answer: &gamespy1::Answer, datagrams: &[Text], reading: &Reading) -> bool {
     let is_complete = answer.completeness().is_complete();
-    compare(
-        datagrams,
-        Some(gamespy1_fields(answer)),
-        is_complete,
-        &reading,
-    )
+    let complete = is_complete.then(|| gamespy1_fields(answer));
+    compare(datagrams, complete, reading)
 }
 
 pub fn gamespy1_datagrams(datagrams: &[Text]) -> bool {
@@ -497,7 +483,7 @@ pub fn gamespy1_datagrams(datagrams: &[Text]) -> bool {
     let reading = naive::gamespy1::read(datagrams, number);
     let compared = answer
         .as_ref()
-        .is_some_and(|answer| gamespy1_compare(answer, datagrams));
+        .is_some_and(|answer| gamespy1_compare(answer, datagrams, &reading));
     must_be_complete(
         datagrams,
         &reading,
@@ -568,7 +554,10 @@ pub fn gamespy4(data: &[u8]) {
         },
     );
     if let Ok(outcome) = &played.result {
-        gamespy4_compare(&outcome.answer, &played.exchanged.received);
+        let received = &played.exchanged.received;
+        if let Some(reading) = gamespy4_reading(&outcome.answer, received) {
+            gamespy4_compare(&outcome.answer, received, &reading);
+        }
     }
 }
 
@@ -585,17 +574,10 @@ fn gamespy4_reading(answer: &gamespy4::Answer, datagrams: &[Text]) -> Option<Rea
     Some(naive::gamespy4::read(datagrams, answer.id().0, form))
 }
 
-fn gamespy4_compare(answer: &gamespy4::Answer, datagrams: &[Text]) -> bool {
-    let Some(reading) = gamespy4_reading(answer, datagrams) else {
-        return false;
-    };
+fn gamespy4_compare(answer: &gamespy4::Answer, datagrams: &[Text], reading: &Reading) -> bool {
     let is_complete = answer.completeness().is_complete();
-    compare(
-        datagrams,
-        Some(gamespy4_fields(answer)),
-        is_complete,
-        &reading,
-    )
+    let complete = is_complete.then(|| gamespy4_fields(answer));
+    compare(datagrams, complete, reading)
 }
 
 pub fn gamespy4_datagrams(datagrams: &[Text]) -> bool {
@@ -603,14 +585,12 @@ pub fn gamespy4_datagrams(datagrams: &[Text]) -> bool {
     let Ok(answer) = gamespy4::Answer::from_datagrams(bytes(datagrams), &limits) else {
         return false;
     };
-    if let Some(reading) = gamespy4_reading(&answer, datagrams) {
-        must_be_complete(
-            datagrams,
-            &reading,
-            Some(answer.completeness().is_complete()),
-        );
-    }
-    gamespy4_compare(&answer, datagrams)
+    let Some(reading) = gamespy4_reading(&answer, datagrams) else {
+        return false;
+    };
+    let is_complete = answer.completeness().is_complete();
+    must_be_complete(datagrams, &reading, Some(is_complete));
+    gamespy4_compare(&answer, datagrams, &reading)
 }
 
 fn gamespy4_fields(answer: &gamespy4::Answer) -> Fields {

@@ -48,10 +48,8 @@ fn read_marked(datagrams: &[Text], reply: Option<u64>) -> Reading {
         .iter()
         .filter_map(|datagram| part(datagram))
         .collect();
-    if parts
-        .iter()
-        .any(|part| part.body.windows(9).any(|window| window == br"\queryid\"))
-    {
+    let is_inside = |part: &Part| memchr::memmem::find(&part.body, br"\queryid\").is_some();
+    if parts.iter().any(is_inside) {
         return Reading::unknown("more than one number in a datagram");
     }
     // Serious Sam ends every reply with one of these numbers (status and players), and numbers only
