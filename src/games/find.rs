@@ -175,9 +175,6 @@ const fn without_accent(letter: char) -> char {
 /// The protocol whose name has one more, one less or two exchanged letters. A name with another
 /// number is not a slip.
 fn similar_protocol(text: &str) -> Option<Protocol> {
-    if text.len() > MAX_NAME {
-        return None;
-    }
     let wanted = fold(text);
     let letters = |name: &str| {
         name.trim_end_matches(|c: char| c.is_ascii_digit())
@@ -234,8 +231,8 @@ fn likeness(word: &str, wanted: &str) -> f64 {
     }
 }
 
-/// Numbers of Quake III Arena and of many games made from its source: they identify no game.
-const SHARED_NUMBERS: std::ops::RangeInclusive<i32> = 66..=71;
+/// A number of Quake III Arena that only one row has, but many modifications use.
+const SHARED_NUMBER: i32 = 69;
 
 impl Game {
     /// The game that a server runs, recognised by its answer.
@@ -348,10 +345,10 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     first
 }
 
-/// The number of the network protocol, unless many games share it.
+/// The number of the network protocol, unless it identifies no game.
 fn identifying_number(status: &ServerStatus) -> Option<i32> {
     let number = i32::try_from(status.protocol_version?).ok()?;
-    (!SHARED_NUMBERS.contains(&number)).then_some(number)
+    (number != SHARED_NUMBER).then_some(number)
 }
 
 /// The engine of Quake 3's family that the keys of a status identify.

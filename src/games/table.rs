@@ -27,7 +27,7 @@ const QUAKE3: Game = Game {
     key: None,
     numbers: &[],
     masters: &[],
-    engine: Some(&engines::DEFAULT),
+    engine: None,
     own_engines: &[],
     marks: &[],
     further: NEXT_PORTS,
@@ -45,7 +45,6 @@ const NO_FURTHER: Further = Further { count: 0, step: 0 };
 const GAMESPY1: Game = Game {
     protocol: GameSpy1,
     further: NO_FURTHER,
-    engine: None,
     ..QUAKE3
 };
 /// A game that node-gamedig queries and 333networks lists.
@@ -57,7 +56,6 @@ const IN_BOTH: Game = Game {
 const GAMESPY4: Game = Game {
     protocol: GameSpy4,
     further: NO_FURTHER,
-    engine: None,
     ..QUAKE3
 };
 /// GameSpy v2, which GameSpy v4 grew from.
@@ -82,7 +80,6 @@ const UT2004: Game = Game {
     protocol: Ut2004,
     query_port: Offset(1),
     further: NO_FURTHER,
-    engine: None,
     ..QUAKE3
 };
 
@@ -773,8 +770,10 @@ mod tests {
         for (protocol, rule) in game.also_at {
             facts.push(format!("also {protocol} {rule:?}"));
         }
-        let engine = game.engine.filter(|engine| *engine != &engines::DEFAULT);
-        facts.extend(engine.map(|engine| format!("engine {}", engine.row.name)));
+        facts.extend(
+            game.engine
+                .map(|engine| format!("engine {}", engine.row.name)),
+        );
         for engine in game.own_engines {
             facts.push(format!("own {}", engine.row.name));
         }

@@ -323,7 +323,7 @@ const fn next_slot(slot: usize) -> usize {
 }
 
 /// The first slot for a name, the same in any ASCII case. It depends on the first and the last
-/// eight bytes and on the length.
+/// eight or four bytes and on the length.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "only the low bits count")]
 const fn slot_of(name: &[u8]) -> usize {
@@ -337,7 +337,7 @@ const fn slot_of(name: &[u8]) -> usize {
     hash as usize % SLOT_COUNT
 }
 
-/// The first and the last bytes of a name.
+/// The first and the last bytes of a name, if it has at least four.
 #[inline]
 const fn ends(name: &[u8]) -> (u64, u64) {
     if let (Some(first), Some(last)) = (name.first_chunk(), name.last_chunk()) {
@@ -349,12 +349,7 @@ const fn ends(name: &[u8]) -> (u64, u64) {
             u32::from_le_bytes(*last) as u64,
         );
     }
-    match *name {
-        [one, two, three] => (u32::from_le_bytes([one, two, three, 0]) as u64, 0),
-        [one, two] => (u16::from_le_bytes([one, two]) as u64, 0),
-        [one] => (one as u64, 0),
-        _ => (0, 0),
-    }
+    (0, 0)
 }
 
 /// The values of the known keys in one reply. Of a repeated key, the first value that is not empty

@@ -224,15 +224,11 @@ impl Signature {
     /// letter of their first mark.
     #[inline]
     pub(crate) fn fits(&self, known: &Known<'_>) -> bool {
-        let Some(value) = known.get(self.key) else {
-            return false;
+        let may_fit = |value: &[u8]| {
+            let first = value.first().map(|byte| in_one_case(*byte));
+            self.letter.is_none_or(|letter| first == Some(letter))
         };
-        let may_fit = match (self.letter, value) {
-            (None, _) => true,
-            (Some(letter), [first, ..]) => letter == in_one_case(*first),
-            (Some(_), []) => false,
-        };
-        may_fit && self.has_all_marks(known)
+        known.get(self.key).is_some_and(may_fit) && self.has_all_marks(known)
     }
 
     #[inline(never)]
