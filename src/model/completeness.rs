@@ -249,6 +249,10 @@ mod tests {
             shown(whole.without(Part::End)),
             "incomplete: the end mark is missing"
         );
+        assert_eq!(
+            shown(whole.without(Part::Info)),
+            "incomplete: the description is missing"
+        );
         let without_fragments = |fragments| MissingParts {
             fragments,
             ..MissingParts::NOTHING

@@ -356,10 +356,21 @@ mod tests {
         assert_eq!(plain["players"][0]["name"], "ä");
         let back: ServerStatus = serde_json::from_value(plain).unwrap();
         assert_eq!(back, status);
-        assert_eq!(
-            serde_json::from_value::<ServerStatus>(serde_json::json!({})).unwrap(),
-            ServerStatus::default()
-        );
+        let parts = serde_json::json!({"players": [{}], "teams": [{}]});
+        let expected = ServerStatus {
+            players: [Player::default()].into(),
+            teams: vec![Team::default()],
+            ..ServerStatus::default()
+        };
+        for (json, expected) in [
+            (parts, expected),
+            (serde_json::json!({}), ServerStatus::default()),
+        ] {
+            let read: ServerStatus = serde_json::from_value(json).unwrap();
+            assert_eq!(read, expected);
+            let again = serde_json::to_value(&read).unwrap();
+            assert_eq!(again["players"].is_null(), !read.players.is_known());
+        }
     }
 
     #[test]

@@ -230,3 +230,54 @@ impl PartialEq<[Player]> for Players {
         self.known() == Some(other)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names<'a>(players: impl IntoIterator<Item = &'a Player>) -> Vec<&'a str> {
+        players.into_iter().map(|player| &*player.name).collect()
+    }
+
+    #[test]
+    fn players_are_read_and_changed_as_a_list() {
+        const NOBODY: &[Player] = &[];
+        let mut players = Players::UNKNOWN;
+        players.retain(|_| true);
+        assert!(!players.is_known() && players != *NOBODY);
+        players.push(Player::new("Ann"));
+        players.extend([Player::new("Bob"), Player::new("Cid")]);
+        players.retain(|player| player.name != "Bob");
+        for player in &mut players {
+            player.score = Some(1);
+        }
+        players[1].score = Some(2);
+        let scores: Vec<_> = players.iter().map(|player| player.score).collect();
+        assert_eq!(scores, [Some(1), Some(2)]);
+        assert_eq!(names(&players), ["Ann", "Cid"]);
+        assert_eq!(names(&Vec::from(players.clone())), ["Ann", "Cid"]);
+        assert!(players.clone().into_iter().eq(players.to_vec()));
+        players.clear();
+        assert!(players.is_known() && players == *NOBODY);
+        assert_eq!(Players::from(None::<Vec<Player>>), Players::UNKNOWN);
+    }
+
+    #[test]
+    fn players_are_counted_if_each_is_known_to_be_one_or_not() {
+        let players = |marks: &[Option<bool>]| -> Players {
+            let marked = |(name, spectator): (&str, &Option<bool>)| Player {
+                spectator: *spectator,
+                ..Player::new(name)
+            };
+            ["Ann", "Bob"].into_iter().zip(marks).map(marked).collect()
+        };
+        for (marks, count) in [
+            (&[Some(true), Some(true)][..], Some(2)),
+            (&[Some(false), Some(false)], Some(0)),
+            (&[Some(true), None], None),
+            (&[], None),
+        ] {
+            assert_eq!(players(marks).spectator_count(), count, "{marks:?}");
+        }
+    }
+}

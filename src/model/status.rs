@@ -259,3 +259,44 @@ pub struct Team {
     /// Every other key and value of the team.
     pub extra: Rules,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Style;
+
+    #[test]
+    fn every_text_of_a_status_is_read_in_another_character_set() {
+        let text = || Text::new(&b"\xdf"[..], Style::default());
+        let mut pairs = Rules::default();
+        pairs.push_raw(b"\xdf", b"\xdf");
+        let player = Player {
+            extra: pairs.clone(),
+            ..Player::new(text())
+        };
+        let team = Team {
+            name: Some(text()),
+            extra: pairs.clone(),
+            ..Team::default()
+        };
+        let mut status = ServerStatus {
+            name: Some(text()),
+            map: Some(text()),
+            game: Some(text()),
+            mod_name: Some(text()),
+            game_type: Some(text()),
+            mutators: Some(vec![text()]),
+            version: Some(text()),
+            players: [player.clone()].into(),
+            former_players: vec![player],
+            teams: vec![team],
+            rules: pairs,
+            ..ServerStatus::default()
+        };
+        let count =
+            |status: &ServerStatus, letter: char| format!("{status:?}").matches(letter).count();
+        let texts = count(&status, 'ß');
+        status.set_charset(Charset::Windows1251);
+        assert_eq!([count(&status, 'ß'), count(&status, 'Я')], [0, texts]);
+    }
+}
