@@ -527,6 +527,111 @@ mod tests {
         assert!(spans.iter().all(|(colour, _)| *colour == red), "{spans:?}");
     }
 
+    /// The entries of two palettes as they are defined: Enemy Territory's from the ninth on, in
+    /// percent (id-Software/Enemy-Territory, src/game/q_math.c), and Minecraft's by the bits of
+    /// their numbers (minecraft.wiki/w/Formatting_codes).
+    #[test]
+    fn each_entry_of_a_palette_has_its_colour() {
+        const ENEMY_TERRITORY: &str = "100 50 0, 50 50 50, 75 75 75, 75 75 75, 0 50 0, 50 50 0, 0 0 50, \
+            50 0 0, 50 25 0, 100 60 10, 0 50 50, 50 0 50, 0 50 100, 50 0 100, 20 60 80, 80 100 80, \
+            0 40 20, 100 0 20, 70 10 10, 60 20 0, 80 60 20, 60 60 20, 100 100 75, 100 100 50";
+        let byte = |percent: &str| {
+            let percent: f64 = percent.parse().unwrap();
+            (percent * 255.0 / 100.0).round_ties_even()
+        };
+        let rgb = |entry: &str| entry.split(' ').map(byte).collect::<Vec<_>>();
+        for (index, entry) in (8..).zip(ENEMY_TERRITORY.split(", ")) {
+            let colour = Colours::EnemyTerritory.rgb(Colour::Palette(index));
+            let colour = colour.unwrap().map(f64::from);
+            assert_eq!(colour[..], rgb(entry), "{index}");
+        }
+        for index in (0..16).filter(|gold| *gold != 6) {
+            let least = index / 8 * 0x55;
+            let part = |bit: u8| least + (index >> bit & 1) * 0xAA;
+            let colour = Colours::SectionSign.rgb(Colour::Palette(index));
+            assert_eq!(colour, Some([2, 1, 0].map(part)), "{index}");
+        }
+        // Bits of red, green and blue, except that cyan and magenta have changed places.
+        for (index, bits) in (0..).zip([0, 1, 2, 3, 4, 6, 5, 7_u8]) {
+            let expected = [0, 1, 2].map(|bit| (bits >> bit & 1) * 0xFF);
+            for colours in [Colours::Caret, Colours::EtLegacy, Colours::Daemon] {
+                let colour = colours.rgb(Colour::Palette(index));
+                assert_eq!(colour, Some(expected), "{colours:?} {index}");
+            }
+            let of_fte = Colours::Fte.rgb(Colour::Palette(index)).unwrap();
+            assert!(of_fte == expected || index == 4, "{index}");
+        }
+    }
+
+    #[test]
+    fn a_format_keeps_the_colour_and_a_reset_ends_it() {
+        for (colours, red, formats, resets) in [
+            (Colours::Fte, "^1", "^b ^d ^m ^a ^h ^s", "^r &r ^&-0"),
+            (
+                Colours::SeriousSam,
+                "^cff0000",
+                "^a80 ^f9 ^b ^i ^o ^A ^F ^B ^I",
+                "^r ^C",
+            ),
+            (
+                Colours::Swat4,
+                "[c=FF0000]",
+                r"[b] [i] [u] [\b] [\i] [\U]",
+                r"[\c] [\C]",
+            ),
+            (Colours::Daemon, "^1", "", "^*"),
+            (
+                Colours::SectionSign,
+                "§4",
+                "§k §l §m §n §o §x",
+                "§r §g §j §p §v",
+            ),
+        ] {
+            let marks = formats.split(' ').map(|mark| (mark, true));
+            let resets = resets.split(' ').map(|mark| (mark, false));
+            for (mark, is_format) in marks.chain(resets) {
+                let shown = spans(&format!("{red}a{mark}b"), colours);
+                let [(before, _), .., (after, text)] = &shown[..] else {
+                    assert!(mark.is_empty(), "{colours:?} {mark}: {shown:?}");
+                    continue;
+                };
+                let kept = if is_format { *before } else { None };
+                assert!(before.is_some() && text == "b", "{colours:?} {mark}");
+                assert_eq!(*after, kept, "{colours:?} {mark}");
+            }
+        }
+    }
+
+    #[test]
+    fn codes_inside_codes_links_and_numbers_have_their_lengths() {
+        for (colours, code, is_code) in [
+            (
+                Colours::CallOfDuty2,
+                ["^".repeat(16), "1".repeat(16)].concat(),
+                true,
+            ),
+            (
+                Colours::CallOfDuty2,
+                ["^".repeat(17), "1".repeat(17)].concat(),
+                false,
+            ),
+            (Colours::Fte, format!("^[\\{}^]", "x".repeat(509)), true),
+            (Colours::Fte, format!("^[\\{}^]", "x".repeat(510)), false),
+            (Colours::Fte, "^{000AD}".to_owned(), true),
+            (Colours::Fte, "^{0000AD}".to_owned(), true),
+            (Colours::Fte, "^{00000AD}".to_owned(), false),
+            (Colours::Fte, "^&F-".to_owned(), true),
+            (Colours::Fte, "^&f-".to_owned(), false),
+            (Colours::Fte, "^&-f".to_owned(), false),
+            (Colours::Swat4, "[c=FF0000]".to_owned(), true),
+            (Colours::Swat4, "[c=FF0000)".to_owned(), false),
+        ] {
+            let left = strip(&code, colours);
+            let has_mark = left.contains(['^', '[']);
+            assert_eq!(!has_mark, is_code, "{code}: {left}");
+        }
+    }
+
     /// `ColorIndex` and its like in the engines' sources.
     #[test]
     fn a_character_selects_an_entry_of_the_palette() {
