@@ -220,10 +220,9 @@ impl<'a> Candidate<'a> {
     /// The sort key: the likeliest candidate has the lowest.
     fn rank(&self) -> Rank {
         match &self.message {
-            Ok(Message::GameSpy1Request(request)) if has_known_command(request) => {
-                Rank::KnownCommand
+            Ok(Message::GameSpy1Request(request)) if !has_known_command(request) => {
+                Rank::UnknownCommand
             }
-            Ok(Message::GameSpy1Request(_)) => Rank::UnknownCommand,
             Ok(_) if self.problems.is_empty() => Rank::WithoutProblems,
             Ok(_) => Rank::WithProblems(self.problems.len()),
             Err(error) => Rank::Failed {
@@ -236,24 +235,23 @@ impl<'a> Candidate<'a> {
 /// How likely a candidate is, the likeliest first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// A request of GameSpy v1.
-    KnownCommand,
-    /// A message of another kind.
     WithoutProblems,
     /// Any pairs of keys and values parse as commands of GameSpy v1.
     UnknownCommand,
     /// The number of problems.
     WithProblems(usize),
     /// The parser that read farthest comes first.
-    Failed { offset: Reverse<usize> },
+    Failed {
+        offset: Reverse<usize>,
+    },
 }
 
 fn has_known_command(request: &gamespy1::Request<'_>) -> bool {
-    match request.commands().next() {
-        Some(gamespy1::Command::Other { name, .. }) => name == b"status",
-        Some(_) => true,
-        None => false,
-    }
+    let first = request.commands().next();
+    first.is_some_and(|command| match command {
+        gamespy1::Command::Other { name, .. } => name == b"status",
+        _ => true,
+    })
 }
 
 #[cfg(test)]
@@ -272,7 +270,7 @@ mod tests {
     #[test]
     fn every_kind_of_message_is_recognised() {
         use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
-        let datagrams: [(&[u8], Protocol, bool); 14] = [
+        let datagrams: [(&[u8], Protocol, bool); 15] = [
             (
                 b"\xff\xff\xff\xffgetserversResponse\\\xc0\0\x02\x01m8\\EOT\0\0\0",
                 Quake3,
@@ -281,6 +279,7 @@ mod tests {
             (br"\status\", GameSpy1, false),
             (br"\status\xserverquery", GameSpy1, false),
             (br"\basic\\info\", GameSpy1, false),
+            (br"\hostname\Srv\gamever\400", GameSpy1, true),
             (
                 br"\hostname\Srv\numplayers\0\final\\queryid\1.1",
                 GameSpy1,
@@ -371,6 +370,34 @@ mod tests {
         assert_eq!(listed(false), [Quake3, GameSpy4, Ut2004, GameSpy1]);
         let of_servers = [Quake3, Quake3, Quake3, GameSpy4, Ut2004, GameSpy1];
         assert_eq!(listed(true), of_servers);
+    }
+
+    /// The first parser reads the four bytes of a mark, the others none or fewer.
+    #[test]
+    fn of_failed_candidates_the_one_that_read_farthest_comes_first() {
+        for datagram in [
+            &b"\xff\xff\xff\xffhello"[..],
+            b"\x80\0\0\0\x07",
+            b"\xfe\xfd\x05",
+        ] {
+            let candidates = inspect(datagram, &Limits::default());
+            let errors = candidates.iter().map(|candidate| &candidate.message);
+            let offsets: Vec<usize> = errors
+                .filter_map(|it| Some(it.as_ref().err()?.offset))
+                .collect();
+            assert!(offsets.is_sorted_by(|one, next| one >= next), "{offsets:?}");
+        }
+    }
+
+    #[test]
+    fn a_challenge_is_not_read_as_a_part_of_the_selection() {
+        let datagram = b"\xfe\xfd\0\x01\x02\x03\x04\0\0\x30\x39\xff\xff\xff\x01";
+        let candidates = inspect(datagram, &Limits::default());
+        let request = gamespy4::Request::parse(datagram).unwrap();
+        let Ok(Message::GameSpy4Request(read)) = &candidates[0].message else {
+            panic!("{candidates:?}");
+        };
+        assert_eq!(format!("{read:?}"), format!("{request:?}"));
     }
 
     #[test]
