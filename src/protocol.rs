@@ -233,6 +233,23 @@ mod tests {
     }
 
     #[test]
+    fn a_dialect_belongs_to_one_protocol() {
+        use Dialect::{GameSpy2, JustCause2, Minecraft, SeparateLists, XServerQuery};
+        use Dialect::{InfoOnly, MedalOfHonor, NoChallenge, OpenJk, Quake2, QuakeWorld};
+        for (protocol, dialects) in [
+            (Protocol::GameSpy1, &[XServerQuery][..]),
+            (Protocol::GameSpy4, &[Minecraft, GameSpy2, JustCause2]),
+            (Protocol::Quake3, &[MedalOfHonor, NoChallenge, InfoOnly]),
+            (Protocol::Quake3, &[OpenJk, Quake2, QuakeWorld]),
+            (Protocol::Ut2004, &[SeparateLists]),
+        ] {
+            for dialect in dialects {
+                assert_eq!(dialect.protocol(), Some(protocol), "{dialect:?}");
+            }
+        }
+    }
+
+    #[test]
     fn names_are_parsed_in_any_case() {
         for protocol in Protocol::ALL {
             assert_eq!(protocol.as_str().to_uppercase().parse(), Ok(protocol));
@@ -253,9 +270,9 @@ mod tests {
             ("gamespy2 gs2", "such as halo"),
             ("gs3 gs4", "the protocol is gamespy4 here"),
             ("q3 idtech3 id-tech-3", "quake3 here"),
-            ("unrealengine2 Unreal_Engine:2", "ut2004"),
+            ("unreal unrealengine2 Unreal_Engine:2", "ut2004"),
             (
-                "a2s steam csgo CS:GO cs1.6 half-life",
+                "a2s valve source steam csgo CS:GO cs1.6 half-life",
                 "it speaks Valve's A2S",
             ),
         ] {
@@ -264,6 +281,9 @@ mod tests {
                 assert!(error.contains(advice), "{error}");
             }
         }
+        // As the name of a protocol, it needs none.
+        assert!(advice("gamespy3").unwrap().contains("gamespy4 here"));
+        assert_eq!(advice("Half Life"), advice("hl"));
         assert_eq!(advice("minecraft"), None);
     }
 }
