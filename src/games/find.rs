@@ -642,6 +642,7 @@ mod tests {
         assert!(ids("spearhead").contains(&"mohaas"), "a part of the name");
         assert_eq!(ids("urban terorr").first(), Some(&"urbanterror"));
         assert_eq!(ids("medal of hon").len(), 3, "of five that are as similar");
+        assert!(!ids("oti").is_empty() && ids("ot").is_empty(), "parts");
         assert!(ids("§§§").is_empty() && ids("").is_empty() && ids("qqqqqqqqqqq").is_empty());
     }
 
@@ -659,6 +660,8 @@ mod tests {
         for text in ["quake4", "qaek3"] {
             assert!(!message(text).contains("the protocol"), "{text}");
         }
+        let error = Game::find("qqqqq").unwrap_err();
+        assert_eq!(format!("{error:?}"), error.to_string());
         assert_eq!(
             message("qqqqq"),
             "unknown game \"qqqqq\", and none has a similar name"

@@ -838,8 +838,13 @@ mod tests {
     fn faults(game: &Game, lines: &[Line<'_>]) -> Vec<String> {
         let lines: Vec<&Line<'_>> = lines.iter().filter(|line| line.is_about(game)).collect();
         let known = lines.iter().flat_map(|line| line.facts.iter().copied());
-        let (ports, known): (Vec<&str>, Vec<&str>) =
+        let (ports, mut known): (Vec<&str>, Vec<&str>) =
             known.partition(|fact| fact.starts_with("ports "));
+        let words = known.iter().copied();
+        let notes: Vec<&str> = words
+            .filter_map(|fact| fact.strip_prefix("note "))
+            .collect();
+        known.retain(|fact| !fact.starts_with("note "));
         let facts = facts_of(game);
         let said: BTreeSet<&str> = facts.iter().map(String::as_str).collect();
         let evident: BTreeSet<&str> = known.iter().copied().collect();
@@ -856,6 +861,11 @@ mod tests {
         faults.extend(ports.iter().flat_map(|fact| wrong_ports(game, fact)));
         if ports.is_empty() {
             faults.push("no place has its ports".to_owned());
+        }
+        if notes.is_empty() != game.quirks.is_empty()
+            || !notes.iter().all(|note| game.quirks.contains(note))
+        {
+            faults.push(format!("the quirks, not {notes:?}"));
         }
         // The first number is asked for first.
         let is_number = |fact: &&str| fact.starts_with("number ");

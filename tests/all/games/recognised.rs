@@ -199,6 +199,42 @@ fn own_vectors_identify_the_right_game() {
     }
 }
 
+/// Modifications have the GameSpy name of their game. In Quake 3, it is the name of a family.
+#[test]
+fn another_game_is_told_from_the_game_and_its_modifications() {
+    use Protocol::{GameSpy4, Quake3};
+    let fh2 = &[("gamename", "battlefield2"), ("gamevariant", "fh2")][..];
+    let mbe = &[("game_id", "MINECRAFTPE")][..];
+    let openarena = &[("gamename", "baseoa")][..];
+    for (named, protocol, rules, other) in [
+        ("fh2", GameSpy4, fh2, None),
+        ("battlefield2", GameSpy4, fh2, None),
+        ("battlefield2142", GameSpy4, fh2, Some("fh2")),
+        // Neither of these two has a GameSpy name.
+        ("crysis2", GameSpy4, mbe, Some("mbe")),
+        ("mbe", GameSpy4, mbe, None),
+        ("mbe", GameSpy4, &[], None),
+        ("q3a", Quake3, openarena, Some("openarena")),
+        ("openarena", Quake3, openarena, None),
+    ] {
+        let mut status = ServerStatus::default();
+        status.rules.extend(rules.iter().copied());
+        let found = Game::find(named).unwrap().other_game(&status, protocol);
+        assert_eq!(found.map(|game| game.id), other, "{named} {rules:?}");
+    }
+}
+
+#[test]
+fn an_engine_of_quake_3_tells_no_game_of_another_protocol() {
+    let mut status = ServerStatus::default();
+    status
+        .rules
+        .push("version", "ioQ3 1.35 urt 4.3.4 linux-x86_64");
+    let found = |protocol| Game::of(&status, protocol).map(|game| game.id);
+    let found = [Protocol::Quake3, Protocol::GameSpy1].map(found);
+    assert_eq!(found, [Some("urbanterror"), None]);
+}
+
 /// Its servers send no `gamename`.
 #[test]
 fn a_stock_type_of_match_tells_unreal_tournament_3() {
