@@ -21,6 +21,7 @@ mod gamespy1;
 mod gamespy4;
 mod guesses;
 mod internet;
+mod json;
 mod limits;
 mod lists;
 mod net;
