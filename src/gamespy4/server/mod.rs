@@ -287,17 +287,15 @@ fn content_for_one_datagram(status: &ServerStatus, service: &Service) -> Content
     let room = max_reply(service).min(MAX_DATAGRAM);
     let mut contents = contents(status, service.format);
     let fitting = contents.find(|content| content.required_length() < room);
-    fitting.unwrap_or_else(|| content(status, service.format, SHORTEST_VALUE))
+    // The shortest content fits into the shortest reply.
+    fitting.unwrap_or_default()
 }
 
 /// The content of a reply, with ever shorter values of the required keys.
 fn contents(status: &ServerStatus, format: Format) -> impl Iterator<Item = Content> {
-    let lengths = [MAX_VALUE, 600, 300, 150, SHORTEST_VALUE].into_iter();
+    let lengths = [MAX_VALUE, 600, 300, 150, 75].into_iter();
     lengths.map(move |max_value| content(status, format, max_value))
 }
-
-/// The length of required values that always fit, in bytes. No number is longer.
-const SHORTEST_VALUE: usize = 75;
 
 /// The largest reply that fits.
 fn largest_fitting(content: &Content, max_bytes: usize) -> Option<Datagrams> {
@@ -320,7 +318,7 @@ fn largest_fitting(content: &Content, max_bytes: usize) -> Option<Datagrams> {
     portion.players = highest(whole.players, |players| {
         encode(Portion { players, ..portion }).is_some()
     });
-    portion.rule_bytes = highest(whole.rule_bytes.min(max_bytes), |rule_bytes| {
+    portion.rule_bytes = highest(whole.rule_bytes, |rule_bytes| {
         encode(Portion {
             rule_bytes,
             ..portion
@@ -348,4 +346,17 @@ fn highest(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
 /// tools misread a sign.
 fn token(number: u64) -> i64 {
     (number.cast_signed() & 0x7FFF_FFFF).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_a_positive_number_of_31_bits() {
+        let greatest = i64::from(i32::MAX);
+        for (number, expected) in [(0, 1), (1, 1), (1 << 31, 1), (u64::MAX, greatest)] {
+            assert_eq!(token(number), expected);
+        }
+    }
 }

@@ -293,15 +293,14 @@ impl Writer {
 /// ```text
 /// last row | NUL | NUL                           the section ends
 /// last row | NUL | "score_" NUL | 00 | "5" NUL   another column, up to its first row
-/// last row | NUL | "score_" NUL | 00 | NUL       another column, without rows
 /// ```
 fn space_after_rows(next: Option<&Vec<u8>>) -> usize {
     let Some(next) = next else {
         return 2;
     };
-    let first_row_or_end = values(next).next().unwrap_or(&[0]);
+    let first_row = values(next).next().unwrap_or_default();
     // The end of the column before takes as many bytes as the end of this one.
-    length_without_rows(next).saturating_add(first_row_or_end.len())
+    length_without_rows(next).saturating_add(first_row.len())
 }
 
 /// The keys that have an id in every game (QR2 SDK, qr2regkeys.c), from id 1 on. Games define

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use allocation_counter::measure;
 use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::gamespy4::{Command, Form, Request, RequestId, Response, Selection};
+use queryport::gamespy4::{Answer, Command, Form, Request, RequestId, Response, Row, Selection};
 use queryport::model::{Charset, Colours, Style};
 use queryport::serve::Responder;
 use queryport::session::Machine;
-use queryport::{Format, Protocol, Service};
+use queryport::{Format, Part, Protocol, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, Text, ToStatus};
 
 use crate::common::link::Random;
@@ -189,11 +189,12 @@ fn server_keys_continue_in_a_second_datagram() {
     }
 }
 
-/// A rule that fills a datagram exactly would leave no space for the end of the section.
+/// A rule or a row that fills a datagram exactly would leave no space for the end of the section.
 #[test]
 fn a_rule_of_any_length_keeps_datagrams_below_their_maximum() {
     for length in 900..1200 {
-        let mut served = status(1, 0);
+        let mut served = status(2, 0);
+        served.name = Some("n".repeat(100).into());
         served.rules.push("long", &"v".repeat(length));
         let replies = ask(Selection::ALL, &served, Format::GameSpy4);
         let longest = replies.iter().map(Bytes::len).max();
@@ -245,7 +246,11 @@ fn the_bound_of_a_reply_is_exact() {
         let service = Service::new(format).with_max_reply(usize::MAX);
         let replies = ask_with(Selection::ALL, &status(20, 10_000), &service);
         if format == Format::Minecraft {
-            assert!((65_400..=65_507).contains(&replies[0].len()));
+            let mut longer = status(20, 10_000);
+            let unused = 65_507 - replies[0].len();
+            longer.name = Some("x".repeat("Srv".len() + unused).into());
+            let replies = ask_with(Selection::ALL, &longer, &service);
+            assert_eq!(replies[0].len(), 65_507, "the longest datagram");
         } else {
             assert_eq!(replies.len(), 32, "{format:?}");
         }
@@ -281,7 +286,7 @@ fn a_rule_that_does_not_fit_displaces_no_other() {
 fn every_text_that_is_cut_makes_the_reply_incomplete() {
     let long = |length| Some("x".repeat(length).into());
     type Change<'a> = &'a dyn Fn(&mut ServerStatus, usize);
-    let changes: [(Change<'_>, usize, &[Format]); 9] = [
+    let changes: [(Change<'_>, usize, &[Format]); 10] = [
         (
             &|status, length| status.rules.push(&"k".repeat(length), "x"),
             100,
@@ -315,6 +320,11 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
             &FORMATS[..2],
         ),
         (
+            &|status, length| status.players[0].name = "x".repeat(length).into(),
+            200,
+            &FORMATS,
+        ),
+        (
             &|status, length| {
                 status.players[0].extra = Default::default();
                 status.players[0].extra.push("pid_", &"x".repeat(length));
@@ -335,18 +345,44 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
                 );
                 let answer = decode(replies).unwrap();
                 assert_eq!(
-                    answer.completeness().is_complete(),
-                    is_whole,
+                    (answer.completeness().is_complete(), longest_text(&answer)),
+                    (is_whole, limit),
                     "{number} {format:?} {length}"
                 );
             }
         }
     }
+}
+
+/// The longest key, value or cell.
+fn longest_text(answer: &Answer) -> usize {
+    let rules = answer.rules().flat_map(|(key, value)| [key, value]);
+    let rows = answer.players().rows().chain(answer.teams().rows());
+    let cells = rows.flat_map(Row::fields).filter_map(|(_, value)| value);
+    rules.chain(cells).map(<[u8]>::len).max().unwrap()
+}
+
+#[test]
+fn the_length_of_a_text_is_that_on_the_wire() {
     // As many bytes as characters, in Latin-1.
     let mut served = status(0, 0);
     (served.name, served.version) = (Some("é".repeat(700).into()), Some("1.8".into()));
     let answer = decode(ask(Selection::ALL, &served, Format::Minecraft)).unwrap();
     assert!(answer.completeness().is_complete() && answer.get("hostname").unwrap().len() == 700);
+    // From UTF-16.
+    let mut served = status(1, 0);
+    let wide = "n\0".repeat(200);
+    let style = Style::new(Charset::Utf16Le, Colours::None);
+    served.players.to_mut()[0].name = Text::new(wide.into_bytes(), style);
+    let answer = decode(ask(Selection::ALL, &served, Format::GameSpy4)).unwrap();
+    assert!(answer.completeness().is_complete());
+    // Minecraft's basic reply cannot show that a text was cut.
+    served.name = Some("n".repeat(2000).into());
+    served.rules.push("hostip", &"h".repeat(2000));
+    let basic = ask(Selection::MINECRAFT_BASIC, &served, Format::Minecraft);
+    let rules = decode(basic).unwrap().to_status().rules;
+    let lengths = ["hostname", "hostip"].map(|key| rules.get(key).unwrap().raw().len());
+    assert_eq!(lengths, [1200, 1200]);
 }
 
 /// As GameSpy's own code.
@@ -381,23 +417,23 @@ fn texts_that_do_not_fit_are_cut_in_steps() {
 
 #[test]
 fn a_list_of_mutators_is_cut_after_a_whole_name() {
-    // 24 bytes each with its separator: the fiftieth name ends at byte 1,199.
-    for (count, is_whole) in [(50, true), (51, false), (90, false)] {
-        let name = |number: usize| format!("a custom mutator no. {number:02}");
-        let mut served = status(2, 0);
-        served.mutators = Some((0..count).map(|number| name(number).into()).collect());
-        let replies = ask(Selection::ALL, &served, Format::UnrealTournament3);
-        assert!(replies.iter().all(|reply| reply.len() <= MAX_DATAGRAM));
-        let answer = decode(replies).unwrap();
-        assert_eq!(answer.completeness().is_complete(), is_whole);
-        let read: Vec<_> = answer
-            .to_status()
-            .mutators
-            .unwrap()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        assert_eq!(read, (0..50).map(name).collect::<Vec<_>>());
+    // 24 bytes each with its separator: by the first, the fiftieth ends at byte 1,198 or 1,200.
+    for first in ["a custom mutator no. 0", "a custom mutator no. 000"] {
+        let name = |number: usize| match number {
+            0 => first.to_owned(),
+            _ => format!("a custom mutator no. {number:02}"),
+        };
+        for (count, is_whole) in [(50, true), (51, false), (90, false)] {
+            let mut served = status(2, 0);
+            served.mutators = Some((0..count).map(|number| name(number).into()).collect());
+            let replies = ask(Selection::ALL, &served, Format::UnrealTournament3);
+            assert!(replies.iter().all(|reply| reply.len() <= MAX_DATAGRAM));
+            let answer = decode(replies).unwrap();
+            assert_eq!(answer.completeness().is_complete(), is_whole);
+            let mutators = answer.to_status().mutators.unwrap();
+            let read: Vec<_> = mutators.iter().map(ToString::to_string).collect();
+            assert_eq!(read, (0..50).map(name).collect::<Vec<_>>());
+        }
     }
 }
 
@@ -414,6 +450,7 @@ fn the_row_of_a_team_is_its_number() {
     status.teams = [
         (2, "US"),
         (1, "MEC"),
+        (2, "the same number"),
         (-1, "below the first row"),
         (i32::MAX, "far"),
     ]
@@ -433,6 +470,53 @@ fn the_row_of_a_team_is_its_number() {
             [(Some(1), &b"MEC"[..]), (Some(2), b"US")],
             "{format:?}"
         );
+    }
+}
+
+/// A continued column has its row number in one byte.
+#[test]
+fn a_table_of_the_teams_has_255_rows_at_most() {
+    for (count, is_whole) in [(255, true), (256, false)] {
+        let mut served = status(1, 0);
+        served.teams = vec![Team::default(); count];
+        let answer = decode(ask(Selection::ALL, &served, Format::GameSpy4)).unwrap();
+        assert_eq!(answer.teams().len(), 255);
+        assert_eq!(answer.completeness().is_complete(), is_whole);
+    }
+}
+
+/// A table has no empty values.
+#[test]
+fn cells_without_a_value_have_a_default() {
+    let mut served = ServerStatus::default();
+    let mut bob = Player::new("Bob");
+    bob.extra.push("deaths_", "2");
+    bob.bot = Some(false);
+    served.players = [Player::new("Ann"), bob].into();
+    served.teams = vec![Team::default()];
+    for (format, ann, bob) in [
+        (Format::GameSpy4, "Ann,0,0,0,0,0", "Bob,0,0,0,2,0"),
+        (Format::UnrealTournament3, "Ann,0,0, ,0", "Bob,0,0, ,2"),
+    ] {
+        let answer = decode(ask(Selection::ALL, &served, format)).unwrap();
+        let rows = answer.players().rows().chain(answer.teams().rows());
+        let rows: Vec<Vec<u8>> = rows
+            .map(|row| {
+                let cells: Vec<_> = row.fields().map(|(_, cell)| cell.unwrap()).collect();
+                cells.join(&b',')
+            })
+            .collect();
+        assert_eq!(rows, [ann, bob, " ,0"].map(|row| row.as_bytes().to_vec()));
+    }
+}
+
+#[test]
+fn a_server_without_bots_shows_it_by_a_column() {
+    let mut served = status(2, 0);
+    for count in [None, Some(0)] {
+        served.bot_count = count;
+        let answer = decode(ask(Selection::ALL, &served, Format::GameSpy4)).unwrap();
+        assert_eq!(answer.to_status().bot_count, count);
     }
 }
 
@@ -458,6 +542,7 @@ fn a_list_of_players_that_was_cut_is_incomplete() {
     let mut cut = 0;
     for format in FORMATS {
         for (players, max_reply) in [
+            (300, 32 * MAX_DATAGRAM),
             (300, 11_200),
             (255, 11_200),
             (64, 1400),
@@ -472,6 +557,7 @@ fn a_list_of_players_that_was_cut_is_incomplete() {
             let answer = decode(datagrams).unwrap();
             let read = answer.to_status();
             assert_eq!(read.player_count, Some(players as u32));
+            assert!(format == Format::Minecraft || read.players.len() <= 255);
             let is_whole = read.players.len() == players
                 && answer
                     .rules()
@@ -486,7 +572,7 @@ fn a_list_of_players_that_was_cut_is_incomplete() {
             cut += u32::from(!is_whole);
         }
     }
-    assert_eq!(cut, 13, "only Minecraft's names fit, twice");
+    assert_eq!(cut, 15, "only Minecraft's names fit, three times");
 }
 
 /// Names and values that the format cannot carry are changed so that nothing shifts.
@@ -496,15 +582,19 @@ fn hostile_texts_shift_nothing() {
     served.name = Some("A\0hostport\u{0}1".into());
     served.rules.push("a\0b", "c\0d");
     served.rules.push("\u{1}player_", "x");
+    served.rules.push("\u{2}team_t", "x");
+    served.rules.push("\u{3}", "no section");
     served.rules.push("", "empty key");
     served.players = ["", "\0", "\u{1}x", "score_", "\u{2}"]
         .map(Player::new)
         .into();
-    for format in [Format::UnrealTournament3, Format::GameSpy4] {
+    for format in FORMATS {
         let answer = decode(ask(Selection::ALL, &served, format)).unwrap();
         assert!(answer.completeness().is_complete());
         assert_eq!(answer.get("hostname"), Some(&b"Ahostport1"[..]));
         assert_eq!(answer.get("ab"), Some(&b"cd"[..]));
+        assert_eq!(answer.get("\u{3}"), Some(&b"no section"[..]));
+        assert!(answer.rules().all(|(key, _)| key[0] > 2));
         let names: Vec<_> = answer
             .players()
             .rows()
@@ -642,6 +732,42 @@ fn minecraft_is_answered_as_by_its_own_server() {
     }
 }
 
+/// Tools look for these keys in every reply.
+#[test]
+fn a_status_without_values_has_keys_and_columns() {
+    let expected = b"\0\x01\x02\x03\x04splitnum\0\x80\0\
+        hostname\0\0numplayers\x000\0maxplayers\x000\0gamemode\0openplaying\0\0\
+        \x01player_\0\0\0score_\0\0\0ping_\0\0\0team_\0\0\0\0\x02team_t\0\0\0score_t\0\0\0\0";
+    for format in [Format::GameSpy4, Format::UnrealTournament3] {
+        let replies = ask(Selection::ALL, &ServerStatus::default(), format);
+        assert_eq!(replies, [&expected[..]], "{format:?}");
+    }
+}
+
+/// Unreal Tournament 3 has its map under another key, which few tools know.
+#[test]
+fn every_format_has_the_map_and_the_number_of_listed_players() {
+    let mut served = ServerStatus::default();
+    served.map = Some("DM-Deck".into());
+    served.players = ["Ann", "Bob"].map(Player::new).into();
+    for (format, map) in FORMATS.into_iter().zip(["mapname", "mapname", "map"]) {
+        let answer = decode(ask(Selection::ALL, &served, format)).unwrap();
+        assert_eq!(answer.get(map), Some(&b"DM-Deck"[..]), "{format:?}");
+        assert_eq!(answer.get("numplayers"), Some(&b"2"[..]), "{format:?}");
+    }
+}
+
+#[test]
+fn a_list_of_plugins_takes_the_place_of_the_software_of_minecraft() {
+    let mut served = ServerStatus::default();
+    served.mod_name = Some("Paper".into());
+    for (list, sent) in [("", "Paper"), ("Paper: A 1", "Paper: A 1")] {
+        served.rules = [("plugins", list)].into_iter().collect();
+        let answer = decode(ask(Selection::ALL, &served, Format::Minecraft)).unwrap();
+        assert_eq!(answer.get("plugins"), Some(sent.as_bytes()));
+    }
+}
+
 /// Servers from 1.21.11 on write UTF-8, older ones one byte for each character (craftping,
 /// `shouldUseLegacyStringEncoding`).
 #[test]
@@ -738,6 +864,41 @@ fn a_reply_of_one_datagram_keeps_its_maximum_size() {
     }
 }
 
+/// No bound is below 1,024 bytes. In one datagram, 1,400 bytes would count as cut.
+#[test]
+fn a_reply_can_reach_its_maximum_size() {
+    for (selection, max_reply, longest) in [
+        (Selection::ALL, 0, 1024),
+        (Selection(&[0xFF; 3]), 0, 1024),
+        (Selection(&[0xFF; 3]), 11_200, 1399),
+    ] {
+        let service = Service::new(Format::GameSpy4).with_max_reply(max_reply);
+        let reply = |length: usize| {
+            let mut served = status(2, 0);
+            served.rules.push("long", &"v".repeat(length));
+            let replies = ask_with(selection, &served, &service);
+            let length = replies.iter().map(Bytes::len).sum::<usize>();
+            let answer = decode(replies).unwrap();
+            (length, answer.completeness().is_complete())
+        };
+        let fitting = 1 + longest - reply(1).0;
+        assert_eq!(reply(fitting), (longest, true), "{selection:?}");
+        let (length, is_complete) = reply(fitting + 1);
+        assert!(length < longest && !is_complete, "{selection:?} {length}");
+    }
+}
+
+#[test]
+fn long_values_leave_space_for_the_end_of_the_keys() {
+    for length in 0..150 {
+        let mut served = status(1, 0);
+        served.name = Some("n".repeat(1200).into());
+        served.map = Some("m".repeat(length).into());
+        let answer = decode(ask(Selection(&[0xFF; 3]), &served, Format::GameSpy4)).unwrap();
+        assert!(!answer.completeness().lacks(Part::Rules), "{length}");
+    }
+}
+
 #[test]
 fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
     for (players, rules, max_reply) in [
@@ -767,6 +928,10 @@ fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
             );
         }
     }
+    let mut served = status(1, 0);
+    served.players[0].name = "n".repeat(201).into();
+    let answer = decode(ask(Selection(&[0xFF; 3]), &served, Format::GameSpy4)).unwrap();
+    assert!(!answer.completeness().is_complete(), "a text is cut");
 }
 
 fn responder(format: Format, now: Instant) -> Responder {
@@ -936,16 +1101,6 @@ fn without_a_token_no_reply_is_longer_than_a_challenge() {
     }
     println!("at most {most:.2} bytes out for each byte in");
     assert!(most > 2.0, "challenges were among them");
-}
-
-#[test]
-fn a_token_is_never_zero() {
-    let start = Instant::now();
-    let mut requester = requester(CLIENT);
-    for window in 0..20_000 {
-        requester.now = start + WINDOW * window;
-        assert!(token(&requester) > 0);
-    }
 }
 
 proptest! {
