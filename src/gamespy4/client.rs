@@ -479,7 +479,7 @@ mod tests {
             assert!(matches!(query.receive(&datagram), Verdict::Partial(_)));
         }
         let holding = query.attempts.iter().filter(|attempt| attempt.has_data());
-        assert_eq!(holding.count(), MAX_WITH_DATA);
+        assert_eq!(holding.count(), 6);
     }
 
     #[test]

@@ -282,6 +282,20 @@ mod tests {
         }
     }
 
+    /// A text keeps its zero, a number has none.
+    #[test]
+    fn each_setting_is_read_as_its_type() {
+        let pairs = TABLE
+            .iter()
+            .map(|setting| (setting.key.as_bytes(), &b"01"[..]));
+        let words: Vec<_> = Settings::new(pairs).iter().map(|(_, word)| word).collect();
+        assert_eq!(
+            words.join("|"),
+            "01|1|01|01|yes|yes|01|1|1|Capture the Flag|Novice|1|yes|yes|1:2|yes|yes|yes|yes|yes|yes|\
+             01|01|01|01|01|1|1|1|1|SlowTimeKills|1|yes|01"
+        );
+    }
+
     #[test]
     fn choices_are_named_in_the_order_of_the_game() {
         let names = |key: &str, count: u32| -> String {

@@ -35,7 +35,7 @@ pub(super) struct Opening<'a> {
     pub(super) section: u8,
     /// The first key, or the name of the first column.
     pub(super) name: &'a [u8],
-    /// The row of the first value.
+    /// The row of the first value of a column.
     pub(super) first_row: usize,
     /// Everything after the section's type.
     rest: &'a [u8],
@@ -67,12 +67,11 @@ pub(super) fn join<'a>(bytes: &'a [u8], fragments: &Fragments) -> Vec<Part<'a>> 
     for (number, datagram) in fragments.iter() {
         let end = at.saturating_add(datagram.len());
         let start = at.saturating_add(BODY_AT);
-        let is_last = fragments.end_number() == Some(number);
         let part = Part {
             start,
             end,
             opening: Opening::of(bytes.get(start..end).unwrap_or_default()),
-            is_full: datagram.len() >= MAX_DATAGRAM && !is_last,
+            is_full: datagram.len() >= MAX_DATAGRAM,
             seam: Seam::Last,
         };
         if let Some(previous) = parts.last_mut() {
@@ -101,7 +100,7 @@ impl<'a> Opening<'a> {
         };
         let (after, name) = token(rest).unwrap_or_default();
         let first_row = match after {
-            [_, row, ..] if section != SERVER && !name.is_empty() => usize::from(*row),
+            [_, row, ..] if !name.is_empty() => usize::from(*row),
             _ => 0,
         };
         Self {
@@ -145,8 +144,9 @@ impl<'a> Part<'a> {
 
     /// Connects the part with one that begins with a pair.
     fn connect_pair(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Seam<'a> {
-        let may_end_in_pair = self.is_full && self.opening.section == SERVER;
-        if may_end_in_pair && let Some(copy_at) = copy_of_pair(self.body(bytes), next) {
+        if self.is_full
+            && let Some(copy_at) = copy_of_pair(self.body(bytes), next)
+        {
             self.leave_out(copy_at);
             return Seam::Pair;
         }

@@ -540,6 +540,8 @@ mod tests {
             assert!(answer.completeness().is_complete());
             let scores = answer.players().rows().map(|row| row.get("score_"));
             assert_eq!(scores.collect::<Vec<_>>(), [Some(&b"5"[..]), Some(b"7")]);
+            let artefacts = answer.players().rows().map(|row| row.get("artefacts_"));
+            assert_eq!(artefacts.collect::<Vec<_>>(), [Some(&b""[..]); 2]);
             assert_eq!(answer.teams().len(), 2);
         }
     }
@@ -556,16 +558,25 @@ mod tests {
         assert!(!answer.completeness().is_complete());
     }
 
-    /// The answer to two datagrams. The first, which can be full, begins with a rule, whose value
-    /// and these bytes end it.
-    fn answer_to_two(first_end: &[u8], is_full: bool, second: &[u8]) -> Answer {
+    /// The answer to a datagram and these bodies of others. The first, which can be full, begins
+    /// with a rule, whose value and these bytes end it.
+    fn answer_to(first_end: &[u8], is_full: bool, others: &[&[u8]]) -> Answer {
         let head = |number: u8| [&b"\0\x01\x02\x03\x04splitnum\0"[..], &[number]].concat();
         let mut first = [&head(0)[..], b"\0k\0"].concat();
-        let length = if is_full { MAX_DATAGRAM } else { 200 };
+        let length = if is_full {
+            MAX_DATAGRAM
+        } else {
+            MAX_DATAGRAM - 1
+        };
         first.resize(length.saturating_sub(first_end.len()), b'v');
         first.extend_from_slice(first_end);
-        let second = [&head(0x81)[..], second].concat();
-        Answer::from_datagrams([first, second], &Limits::default()).unwrap()
+        let mut datagrams = vec![first];
+        let last = u8::try_from(others.len()).unwrap();
+        for (number, body) in (1..).zip(others) {
+            let mark = if number == last { 0x80 } else { 0 };
+            datagrams.push([&head(number | mark)[..], body].concat());
+        }
+        Answer::from_datagrams(datagrams, &Limits::default()).unwrap()
     }
 
     #[test]
@@ -600,17 +611,52 @@ mod tests {
         ];
         for (end, next, lacking_if_full, lacking) in cases {
             for (is_full, expected) in [(true, lacking_if_full), (false, lacking)] {
-                let completeness = answer_to_two(end, is_full, next).completeness();
+                let completeness = answer_to(end, is_full, &[next]).completeness();
                 let missing: Vec<_> = completeness.missing_parts().collect();
                 assert_eq!(missing, expected, "{} {is_full}", end.escape_ascii());
             }
         }
     }
 
+    /// The last texts of a datagram are those that the next one begins with, but they belong to
+    /// another section or column.
+    #[test]
+    fn a_datagram_that_ends_elsewhere_than_the_next_begins_leaves_a_part_missing() {
+        use crate::model::completeness::Part::{Players, Teams};
+        let cases: [(&[u8], &[&[u8]], _); 3] = [
+            // A player's name repeats the beginning of a key.
+            (
+                b"\0\0\x01player_\0\0Ann\0ma\0",
+                &[b"\0map\0m\0\0\x01player_\0\0Ann\0\0\0\x02\0"],
+                Players,
+            ),
+            // The second of three pings is the name of the next column, and the third is empty.
+            (
+                b"\0\0\x01player_\0\0Ann\0Bob\0Cat\0\0ping_\0\x005\0score_\0\0",
+                &[b"\x01score_\0\x007\x008\x009\0\0\0\x02\0"],
+                Players,
+            ),
+            // A second section of players is not read.
+            (
+                b"\0\0\x01player_\0\0Ann\0\0",
+                &[
+                    b"\x01\0\x01player_\0\0Bob\0",
+                    b"\x01player_\0\x01Cat\0\0\0\x02\0",
+                ],
+                Teams,
+            ),
+        ];
+        for (end, others, part) in cases {
+            let completeness = answer_to(end, true, others).completeness();
+            let missing: Vec<_> = completeness.missing_parts().collect();
+            assert_eq!(missing, [part], "{}", end.escape_ascii());
+        }
+    }
+
     #[test]
     fn a_column_of_the_teams_does_not_continue_one_of_the_players() {
         let players = b"\0\0\x01name_\0\0Ann\0\0\0";
-        let answer = answer_to_two(players, false, b"\x02name_\0\0Red\0Blue\0\0\0");
+        let answer = answer_to(players, false, &[b"\x02name_\0\0Red\0Blue\0\0\0"]);
         assert_eq!((answer.players().len(), answer.teams().len()), (1, 2));
     }
 

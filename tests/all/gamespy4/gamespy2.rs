@@ -7,7 +7,7 @@ use queryport::gamespy4::{Answer, Command, Form, Request, RequestId, Selection, 
 use queryport::model::Charset;
 use queryport::session::{Conversation, Machine, Verdict};
 use queryport::{Dialect, Format, Part, Player, Protocol, QueryOptions, ServerStatus, Service};
-use queryport::{Team, Timing, ToStatus};
+use queryport::{Team, Timing, ToStatus, Verification};
 
 use crate::common::driven::Driven;
 use crate::common::link::Conditions;
@@ -66,12 +66,20 @@ fn rules_and_players_of_two_replies_are_joined() {
     let joined = decode([rules, &tables]).unwrap();
     assert_eq!(joined.raw(), HALO);
     assert!(joined.completeness().is_complete());
+    assert!(joined.datagrams().eq([rules, &tables]));
+    assert_eq!(decode([HALO, &tables]).unwrap().raw(), HALO);
     assert_eq!((joined.players().len(), joined.teams().len()), (2, 2));
     let cut = &tables[..tables.len() - 1];
     for incomplete in [vec![rules], vec![rules, cut], vec![rules, rules]] {
         let answer = decode(incomplete).unwrap();
         assert!(!answer.completeness().is_complete());
-        assert_eq!(answer.get("gametype"), Some(&b"Oddball"[..]));
+        assert_eq!(answer.get("GameType"), Some(&b"Oddball"[..]));
+        assert_eq!(answer.verification(), Verification::Unavailable);
+    }
+    let joined = decode([rules, cut, &tables]).unwrap();
+    assert!(joined.completeness().is_complete());
+    for answer in [joined, decode([HALO]).unwrap()] {
+        assert_eq!(answer.verification(), Verification::Unavailable);
     }
 }
 

@@ -355,6 +355,15 @@ fn a_first_datagram_of_another_server_is_not_a_whole_reply() {
     assert!(matches!(query.receive(first), Verdict::Partial(_)));
 }
 
+#[test]
+fn a_second_datagram_alone_is_not_a_whole_reply() {
+    let mut datagram = full(b"Srv").raw().to_vec();
+    datagram[14] = 0x81;
+    let answer = decode([datagram]).unwrap();
+    assert_eq!(answer.form(), Form::Sections);
+    assert!(!answer.completeness().is_complete());
+}
+
 /// A server that ignores what was asked still gives half an answer.
 #[test]
 fn a_basic_reply_to_the_full_request_is_incomplete() {

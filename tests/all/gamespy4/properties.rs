@@ -58,28 +58,33 @@ fn a_cut_after_an_empty_team_name_can_look_complete() {
 
 #[test]
 fn limits_hold_and_are_named_in_the_error() {
-    let limit = |what, limit| Err(ParseErrorKind::Limit { what, limit });
-    let kind = |datagram: &[u8], limits| {
+    let limit = |what, limit, offset| Err((ParseErrorKind::Limit { what, limit }, offset));
+    let error = |datagram: &[u8], limits| {
         Answer::from_datagrams([datagram.to_vec()], &limits)
             .map(|_| ())
-            .map_err(|error| error.kind)
+            .map_err(|error| (error.kind, error.offset))
     };
     let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01player_\0\0".to_vec();
     datagram.extend_from_slice(&b"x\0".repeat(2000));
-    assert_eq!(kind(&datagram, Limits::default()), limit("players", 1024));
-    for (max_players, expected) in [(2000, Ok(())), (1999, limit("players", 1999))] {
+    // The end of the text that is too many.
+    let players = |count: u32| limit("players", count, 31 + 2 * count as usize + 1);
+    assert_eq!(error(&datagram, Limits::default()), players(1024));
+    for (max_players, expected) in [(2000, Ok(())), (1999, players(1999))] {
         let limits = Limits::default().with_max_players(max_players);
-        assert_eq!(kind(&datagram, limits), expected);
+        assert_eq!(error(&datagram, limits), expected);
     }
     let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0".to_vec();
     datagram.extend_from_slice(&b"k\0v\0".repeat(11));
-    for (max_rules, expected) in [(11, Ok(())), (10, limit("rules", 10))] {
+    for (max_rules, expected) in [(11, Ok(())), (10, limit("rules", 10, 57))] {
         let limits = Limits::default().with_max_rules(max_rules);
-        assert_eq!(kind(&datagram, limits), expected);
+        assert_eq!(error(&datagram, limits), expected);
     }
     let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01".to_vec();
     datagram.extend_from_slice(&b"c_\0\0\0".repeat(65));
-    assert_eq!(kind(&datagram, Limits::default()), limit("columns", 64));
+    assert_eq!(
+        error(&datagram, Limits::default()),
+        limit("columns", 64, 344)
+    );
     let datagram = [
         b"\0\x01\x02\x03\x04k\0",
         &[b'v'; 2048][..],
@@ -87,7 +92,10 @@ fn limits_hold_and_are_named_in_the_error() {
     ]
     .concat();
     let limits = Limits::default().with_max_answer_bytes(2048);
-    assert_eq!(kind(&datagram, limits), limit("bytes of one answer", 2048));
+    assert_eq!(
+        error(&datagram, limits),
+        limit("bytes of one answer", 2048, 0)
+    );
 }
 
 proptest! {

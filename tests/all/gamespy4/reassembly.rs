@@ -1,8 +1,8 @@
 //! Replies of several datagrams, cut and repeated by a model of the engine's own sender, are put
 //! together again.
 
-use queryport::ToStatus;
 use queryport::gamespy4::{Answer, Table};
+use queryport::{ParseErrorKind, Part, ToStatus, Verification};
 
 use crate::common::link::Random;
 use crate::gamespy4::decode;
@@ -442,6 +442,39 @@ fn a_value_that_never_arrived_hides_none_after_it() {
     let players = status.players.iter();
     let numbers: Vec<_> = players.map(|player| (player.score, player.ping)).collect();
     assert_eq!(numbers, [(Some(5), Some(40)), (None, Some(50))]);
+}
+
+#[test]
+fn two_replies_with_one_number_lack_every_part() {
+    let replies = ["v", "w"].map(|value| {
+        format!("\0\x01\x02\x03\x04splitnum\0\u{0}\0k\0{value}\0\0\x01\0\x02\0").into_bytes()
+    });
+    let answer = decode(replies).unwrap();
+    let missing = answer.completeness();
+    let parts = [Part::Rules, Part::Players, Part::Teams];
+    assert!(parts.into_iter().all(|part| missing.lacks(part)));
+    assert_eq!(answer.verification(), Verification::Unavailable);
+}
+
+#[test]
+fn datagrams_without_data_are_no_answer() {
+    let kind = |datagram: &[u8]| decode([datagram]).unwrap_err().kind;
+    let challenge = kind(b"\x09\x01\x02\x03\x0412\0");
+    assert!(matches!(challenge, ParseErrorKind::Unexpected(_)));
+    let other = kind(b"\xff\xff\xff\xffinfo");
+    assert!(matches!(other, ParseErrorKind::NotThisProtocol(_)));
+}
+
+/// The datagram between these two is lost.
+#[test]
+fn a_column_that_goes_on_at_an_earlier_row_loses_the_rows_from_there_on() {
+    let part =
+        |number: u8, body: &[u8]| [b"\0\x01\x02\x03\x04splitnum\0", &[number][..], body].concat();
+    let first = b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0Cat\0";
+    let last = b"\x01player_\0\x01Dan\0\0\0\x02\0";
+    let answer = decode([part(0, first), part(0x82, last)]).unwrap();
+    let names = answer.players().rows().map(|row| row.get("player_"));
+    assert!(names.eq([Some(&b"Ann"[..]), Some(b"Dan")]));
 }
 
 #[test]
