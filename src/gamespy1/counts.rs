@@ -33,7 +33,7 @@ impl PlayerCounts {
         let bot_rows = marked.unwrap_or_default();
         let people_rows = rows.saturating_sub(bot_rows);
         // UT99 counts people only, but can list bots as well.
-        let counts_people = bot_rows > 0 && counted == Some(people_rows);
+        let counts_people = counted == Some(people_rows);
         Self {
             players: if counts_people { Some(rows) } else { counted },
             bots: reader.bot_count(None).or(marked).or_else(|| {

@@ -631,6 +631,10 @@ mod tests {
             "game tribesv, teams 0 Red:1 Blue, list [Ann in 1]",
         ),
         (
+            br"\gamename\tribesv\player_0\Ann\team_0\1\final\\queryid\1.1",
+            "game tribesv, list [Ann in 1]",
+        ),
+        (
             br"\gamename\ut\teamone\Red\teamtwo\Blue\player_0\Ann\team_0\Blue\final\\queryid\1.1",
             "game ut, teams 0 Red:1 Blue, list [Ann]",
         ),

@@ -55,7 +55,7 @@ impl Answer {
         status.player_count = counts.players;
         status.bot_count = counts.bots;
         status.former_players = reader.take_former(&mut players, &parts.players);
-        let lists_nobody = players.is_empty() && status.former_players.is_empty();
+        let lists_nobody = players.is_empty();
         let counts_somebody = counts.players.is_some_and(|count| count > 0);
         let lacks_list = lists_nobody && counts_somebody && !engine.may_be_unlisted;
         if parts.has_player_list(self.asked()) && !lacks_list {
@@ -444,13 +444,37 @@ mod tests {
     #[test]
     fn the_first_number_of_a_repeated_field_counts() {
         let reply =
-            br"\team_t0\Red\score_t0\none\score_t0\3\player_0\Ann\frags_0\none\frags_0\7\final\\queryid\1.1";
+            br"\team_t0\Red\score_t0\none\score_t0\3\tickets1\9\player_0\Ann\frags_0\none\frags_0\7\final\\queryid\1.1";
         let answer =
             Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default()).unwrap();
         let status = answer.to_status();
         let (team, player) = (&status.teams[0], &status.players[0]);
         assert_eq!((team.score, player.score), (Some(3), Some(7)));
         assert!(team.extra.get("score_t").is_some() && player.extra.get("frags").is_some());
+    }
+
+    #[test]
+    fn the_best_of_several_fields_counts_in_any_order() {
+        // The first of these comes last.
+        let read = |fields: &[&str]| {
+            let mut reply = String::new();
+            for (number, field) in fields.iter().enumerate().rev() {
+                reply.push_str(&format!(r"\{field}0\{number}"));
+            }
+            reply.push_str(r"\final\\queryid\1.1");
+            let answer = Answer::from_datagrams([reply], &Limits::default());
+            answer.unwrap().to_status()
+        };
+        let scores = ["score_", "frags_", "frag_", "kills_"];
+        for first in 0..scores.len() {
+            let status = read(&[&["player_", "playername_"], &scores[first..]].concat());
+            let player = &status.players[0];
+            assert_eq!((player.name.raw(), player.score), (&b"0"[..], Some(2)));
+        }
+        let status = read(&["teamname_", "team_t"]);
+        assert_eq!(status.teams[0].name.as_ref().unwrap(), "0");
+        let status = read(&["size_", "score_", "teamscore_"]);
+        assert_eq!(status.teams[0].score, Some(1));
     }
 
     /// UT99 469's answer to `\teams\` (opengsq/opengsq-python,

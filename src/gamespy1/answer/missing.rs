@@ -161,5 +161,10 @@ mod tests {
     fn rows_in_columns_are_counted_once() {
         let rows = br"\numplayers\4\player_0\a\player_1\b\player_2\c\frags_0\1\frags_1\2\frags_2\3";
         assert!(lacks_rows(Fields::new(rows), &Asked::default()));
+        let rows = br"\numplayers\2\player_0\a\flag_1\b";
+        assert!(
+            lacks_rows(Fields::new(rows), &Asked::default()),
+            "no player's field"
+        );
     }
 }

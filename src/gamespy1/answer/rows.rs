@@ -257,6 +257,8 @@ mod tests {
             (r"\player_0\a\team_0\1\player_1\b\size_0\3", (2, 0)),
             (r"\player_0\a\team_0\Red", (1, 0)),
             (r"\player_0\a\team_1\Blue", (1, 1)),
+            (r"\team_0\Red\player_0\a", (1, 1)),
+            (r"\player_1\a\team_1\1\team_0\Red", (1, 1)),
             (r"\player_0\a\team_0\1\team_0\2\size_0\1", (1, 1)),
         ] {
             for text in [text, &text.to_ascii_uppercase()] {

@@ -252,11 +252,10 @@ fn is_row(key: &[u8], listed: usize) -> bool {
 /// A text with this field for each player. Only here do rows begin at 1.
 pub(super) fn player_property(status: &ServerStatus, name: &[u8]) -> Datagrams {
     let mut texts = Datagrams::default();
-    let field = token_of(name);
     for (index, player) in (1..).zip(&status.players) {
         texts.begin();
         let value = property(Some(&player.extra), name);
-        put_row(&field, index, &value, &mut texts.bytes);
+        put_row(name, index, &value, &mut texts.bytes);
     }
     texts
 }
@@ -328,15 +327,18 @@ mod tests {
     }
 
     #[test]
-    fn only_spectators_have_the_model_of_spectators() {
-        let written = |spectator| {
+    fn only_spectators_without_a_model_get_that_of_spectators() {
+        let written = |spectator, model: Option<&str>| {
             let mut player = Player::new("Ann");
             player.spectator = spectator;
+            player.extra.extend(model.map(|model| (MODEL, model)));
             let mut out = Vec::new();
             put_player(0, &player, &mut out);
             out
         };
-        assert_ne!(written(Some(true)), written(None));
-        assert_eq!(written(Some(false)), written(None));
+        assert_ne!(written(Some(true), None), written(None, None));
+        assert_eq!(written(Some(false), None), written(None, None));
+        let other = Some("Spektator");
+        assert_eq!(written(Some(true), other), written(None, other));
     }
 }

@@ -512,12 +512,14 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_fill_a_datagram_stay_together() {
-        let parts = [whole(&[("a", "1")]), rules(&[("b", "1"), ("c", "123")])];
-        assert_eq!(
-            finish(&parts, 10, 1),
-            [&br"\a\1\queryid\1.1"[..], br"\b\1\c\123\queryid\1.2\final\"]
-        );
+    fn rules_and_rows_that_fill_a_datagram_stay_together() {
+        let pairs = [("b", "1"), ("c", "123")];
+        for part in [rules(&pairs), whole(&pairs)] {
+            assert_eq!(
+                finish(&[whole(&[("a", "1")]), part], 10, 1),
+                [&br"\a\1\queryid\1.1"[..], br"\b\1\c\123\queryid\1.2\final\"]
+            );
+        }
     }
 
     #[test]

@@ -159,6 +159,8 @@ mod tests {
         let input = br"\b\frags_3";
         assert_eq!(row_texts_of(input), Some(&br"\frags_3"[..]));
         assert_eq!(row_texts_of(br"\b\frags"), None, "the key of no row");
+        let farthest = br"\1\2\3\4\5\6\7\8\frags_3";
+        assert_eq!(row_texts_of(farthest), Some(&br"\frags_3"[..]));
         let far = br"\1\2\3\4\5\6\7\8\9\frags_3";
         assert_eq!(row_texts_of(far), None, "too far away");
         for cut in 0..input.len() {
@@ -276,6 +278,16 @@ mod tests {
         }
         let unknown = read(r"\AdminEMail\a\b\column_0\7");
         assert_eq!(unknown[0], "AdminEMail=a", "a text like a key ends nothing");
+    }
+
+    #[test]
+    fn each_key_that_shows_an_engine_ends_a_value() {
+        let keys = "gamevariant location numrounds pure rankedserver realism";
+        for key in keys.split(' ') {
+            let raw = format!(r"\AdminEMail\a\b\{key}\7");
+            let expected = [r"AdminEMail=a\b".to_owned(), format!("{key}=7")];
+            assert_eq!(read(&raw), expected);
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict, Wait};
 use queryport::{
-    Detail, Dialect, Limits, Outcome, Part, Player, QueryError, QueryOptions, Timing, ToStatus,
+    Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, Player, QueryError, QueryOptions,
+    Timing, ToStatus,
 };
 
 use crate::common::captures::cases;
@@ -170,6 +171,25 @@ fn a_request_that_comes_back_is_no_reply() {
     let mut rig = Rig::new();
     rig.receive(br"\status\");
     assert!(rig.to_the_end().is_err());
+}
+
+#[test]
+fn the_error_of_a_rejected_datagram_has_its_kind() {
+    let mut query = query();
+    request(&mut query);
+    query.receive(br"\hostname\Srv\player_0\a\queryid\20.1");
+    let mut kind = |datagram: &[u8]| match query.receive(datagram) {
+        Verdict::Rejected(error) => error.kind,
+        verdict => panic!("{verdict:?}"),
+    };
+    assert!(matches!(kind(br"\status\"), ParseErrorKind::Unexpected(_)));
+    // Its number was lost, or is that of another reply.
+    assert!(matches!(
+        kind(br"\player_1\b\final\"),
+        ParseErrorKind::Malformed(_)
+    ));
+    let other = kind(br"\player_1\b\queryid\21.2\final\");
+    assert!(matches!(other, ParseErrorKind::Mismatch(_)));
 }
 
 /// rust gamedig panics on an empty datagram, and `player_4000000000` aborts its process.
@@ -336,12 +356,23 @@ fn parts_without_numbers_are_incomplete_when_one_is_lost() {
     }
 }
 
+/// Nothing numbers the datagrams: one with all players can be lost.
+#[test]
+fn counted_players_without_rows_are_missing() {
+    for count in [0, 2] {
+        let mut rig = Rig::new();
+        rig.receive(format!(r"\hostname\Srv\numplayers\{count}\final\").as_bytes());
+        let answer = rig.to_the_end().unwrap().answer;
+        assert_eq!(lacks(&answer, Part::Players), count > 0);
+    }
+}
+
 /// A full server of Unreal 227 sends a datagram for each player.
 #[test]
 fn a_server_that_answers_in_part_is_asked_five_times() {
     let mut query = query();
     for number in 1..=5 {
-        request(&mut query);
+        assert_eq!(request(&mut query), br"\status\");
         let part = format!(r"\hostname\Srv\numplayers\30\queryid\{number}.{number}");
         query.receive(part.as_bytes());
         let timeout = query.timeout(Remaining::Retry);
@@ -362,6 +393,7 @@ fn recorded_parts_without_numbers_are_incomplete_when_one_is_lost() {
             .map(|part| parts[part].clone());
         let answer = Answer::from_datagrams(here, &Limits::default()).unwrap();
         assert!(!answer.completeness().is_complete(), "{lost}");
+        assert_eq!(lacks(&answer, Part::Info), lost == 0);
     }
 }
 

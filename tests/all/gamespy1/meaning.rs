@@ -315,29 +315,37 @@ fn the_description_alone_is_asked_for_where_the_status_gets_no_answer() {
 #[test]
 fn a_server_that_knows_no_status_is_asked_for_its_parts() {
     let info = br"\hostname\Srv\mapname\DXMP_Area51\numplayers\1\maxplayers\8\queryid\7.1\final\";
-    let parts: [&[u8]; 2] = [
-        br"\gamename\deusex\gamever\1002f\hostname\Srv\mapname\DXMP_Area51\numplayers\1\maxplayers\8\queryid\8.1",
-        br"\listenserver\False\password\False\player_0\Ann\frags_0\3\ping_0\50\team_0\0\queryid\8.2\final\",
-    ];
-    let mut query = StatusQuery::new(0, &QueryOptions::default());
-    for _ in 0..2 {
+    // Some servers give every reply the same number.
+    for (number, is_copied) in [(8, true), (7, false)] {
+        let parts = [
+            r"\gamename\deusex\gamever\1002f\hostname\Srv\mapname\DXMP_Area51\numplayers\1\maxplayers\8",
+            r"\listenserver\False\password\False\player_0\Ann\frags_0\3\ping_0\50\team_0\0",
+        ];
+        let mut query = StatusQuery::new(0, &QueryOptions::default());
+        for _ in 0..2 {
+            query.request(&mut Vec::new());
+            query.timeout(Remaining::Retry);
+        }
         query.request(&mut Vec::new());
-        query.timeout(Remaining::Retry);
+        assert!(matches!(query.receive(info), Verdict::Next));
+        let mut request = Vec::new();
+        query.request(&mut request);
+        assert_eq!(request, br"\basic\\info\\rules\\players\");
+        // A copy of the description is not the answer.
+        assert!(!is_copied || !matches!(query.receive(info), Verdict::Done(_)));
+        let first = format!(r"{}\queryid\{number}.1", parts[0]);
+        assert!(matches!(
+            query.receive(first.as_bytes()),
+            Verdict::Partial(_)
+        ));
+        let last = format!(r"{}\queryid\{number}.2\final\", parts[1]);
+        let Verdict::Done(answer) = query.receive(last.as_bytes()) else {
+            panic!("{number}")
+        };
+        assert!(answer.completeness().is_complete());
+        let status = answer.to_status();
+        assert_eq!((status.players.len(), status.password), (1, Some(false)));
     }
-    query.request(&mut Vec::new());
-    assert!(matches!(query.receive(info), Verdict::Next));
-    let mut request = Vec::new();
-    query.request(&mut request);
-    assert_eq!(request, br"\basic\\info\\rules\\players\");
-    // A copy of the description is not the answer.
-    assert!(!matches!(query.receive(info), Verdict::Done(_)));
-    assert!(matches!(query.receive(parts[0]), Verdict::Partial(_)));
-    let Verdict::Done(answer) = query.receive(parts[1]) else {
-        panic!()
-    };
-    assert!(answer.completeness().is_complete());
-    let status = answer.to_status();
-    assert_eq!((status.players.len(), status.password), (1, Some(false)));
 }
 
 /// UT99's PlayerReplicationInfo.uc, line 11, and a reply in Austinb/GameQ,
@@ -486,4 +494,37 @@ fn the_answer_to_an_echo_alone_may_have_any_key() {
         panic!("a whole reply")
     };
     assert_eq!(answer.echo(), Some((&b"hello"[..], &b"there"[..])));
+}
+
+/// A row without a name is among the rules.
+#[test]
+fn a_number_within_a_reply_is_no_rule() {
+    for row in ["", r"\frags_5\3"] {
+        let reply = format!(r"\hostname\Srv\queryid\1.1\player_0\Ann{row}\queryid\1.1\final\");
+        let answer = Answer::from_datagrams([reply], &Limits::default()).unwrap();
+        assert!(answer.rules().all(|(key, _)| key != b"queryid"));
+        let rules = answer.to_status().rules;
+        assert_eq!(rules.get("frags_5").is_some(), !row.is_empty());
+        assert!(rules.get("queryid").is_none());
+    }
+    // The end of Descent 3's datagrams, cut.
+    let cut = br"\hostname\Srv\mapname\DM\final\query";
+    let answer = Answer::from_datagrams([cut], &Limits::default()).unwrap();
+    assert_eq!(answer.rules().count(), 2);
+}
+
+#[test]
+fn a_key_that_counts_bots_outweighs_their_marks() {
+    let rows = r"\player_0\Ann\ngsecret_0\bot\ngsecret_0\false\player_1\Bob\ngsecret_1\bot";
+    for (counts, bots) in [
+        (r"\numplayers\2", Some(1)),
+        (r"\numplayers\3", None),
+        (r"\numplayers\2\numbots\2", Some(2)),
+    ] {
+        let reply = format!(r"\gamename\ut{counts}{rows}\queryid\1.1\final\");
+        let answer = Answer::from_datagrams([reply], &Limits::default()).unwrap();
+        let status = answer.to_status();
+        assert_eq!(status.bot_count, bots, "{counts}");
+        assert_eq!(status.players[0].bot, Some(false), "the last mark counts");
+    }
 }

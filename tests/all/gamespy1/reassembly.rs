@@ -144,6 +144,13 @@ fn a_value_joins_its_key_in_a_reply_that_lacks_its_beginning() {
     ]);
     assert!(!is_complete(&answer));
     assert_eq!(answer.get("score_0"), Some(&b"7"[..]));
+    // A key at the end of a part has no value if the next part is lost.
+    let answer = read(&[
+        br"\statusresponse\0\hostname\Srv\player_0\Ann\score_0\eof\",
+        br"\statusresponse\2\player_1\Bob\eof\",
+    ]);
+    assert_eq!(names(&answer), ["Ann", "Bob"]);
+    assert_eq!(answer.get("score_0"), None);
     // Without a key of a row, the first text is a key.
     let answer = read(&[
         br"\statusresponse\0\hostname\Srv\eof\",
@@ -317,7 +324,8 @@ fn a_mark_without_a_value_counts_only_where_every_datagram_has_one() {
     ];
     assert!(is_complete(&read(&all)));
     for order in orders(&all[..2]) {
-        assert!(!is_complete(&read(&order)), "the third is missing");
+        let lacks_end = read(&order).completeness().lacks(Part::End);
+        assert!(lacks_end, "the third is missing");
     }
 }
 
@@ -368,6 +376,7 @@ fn a_reply_with_a_datagram_over_the_limits_is_incomplete() {
         panic!()
     };
     assert!(!is_complete(&answer));
+    assert_eq!(answer.datagrams().count(), 3);
 }
 
 /// The answer of a query of players and teams with room for two of each.
@@ -473,11 +482,22 @@ fn a_shorter_row_of_two_is_cut_only_if_the_server_counts_more() {
     let rows = r"\player_0\Ann\score_0\7\ping_0\40\player_1\Bob\score_1\7";
     assert!(is_complete(&il2(2, rows)));
     assert!(il2(5, rows).completeness().lacks(Part::Players));
-    let third = r"\player_2\Cid\score_2\7";
-    assert!(
-        is_complete(&il2(3, &[rows, third].concat())),
-        "not all others have a ping"
+    // Of three rows, the last is cut if all others have another column after its last one.
+    let (ann, cid) = (
+        r"\player_1\Ann\score_1\7\ping_1\40",
+        r"\player_2\Cid\score_2\7",
     );
+    for (bob, has_ping) in [
+        (r"\player_0\Bob\score_0\7", false),
+        (r"\player_0\Bob\ping_0\5", true),
+    ] {
+        let answer = il2(3, &[bob, ann, cid].concat());
+        assert_eq!(
+            answer.completeness().lacks(Part::Players),
+            has_ping,
+            "{bob}"
+        );
+    }
 }
 
 /// SWAT 4's GS1 mod writes row after row, without counters of 0 (sergeii/swat-gs1,

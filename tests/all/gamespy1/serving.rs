@@ -142,6 +142,8 @@ fn echo_and_properties_are_off_by_default() {
     let longest = [b'x'; 50];
     assert_eq!(ask(Command::Echo(&longest)).echo().unwrap().1, longest);
     assert!(is_silent(&[Command::Echo(&[b'x'; 51])], service.clone()));
+    let unprintable = serve(service)(Instant::now(), at(CLIENT), b"\\echo\\a\x01b");
+    assert!(unprintable.is_empty());
 }
 
 #[test]
@@ -394,6 +396,10 @@ fn an_unreal_match_keeps_its_meaning() {
         (read.time_limit, Some(false))
     );
     assert_eq!(changed.rules.get_all("timelimit").count(), 1);
+    // A key cannot hold a part of a minute.
+    read.time_limit = Some(Duration::from_secs(90));
+    let (_, changed) = served(&read);
+    assert!(changed.time_limit.is_none() && changed.rules.get("timelimit").is_none());
 }
 
 #[test]
@@ -406,6 +412,7 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
         "frags_1",
         "playername_0",
         "teamname_0",
+        "teamname_7",
         "score_t1",
         "name_tag_distance",
     ] {
@@ -436,10 +443,15 @@ fn mutators_and_the_marks_of_bots_are_written_as_the_unreal_engine_does() {
         player.bot = bot;
         status.players.push(player);
     }
+    // Its field has the mark already.
+    let mut marked = Player::new("Dan");
+    marked.extra.push("ngsecret", "bot");
+    marked.bot = Some(true);
+    status.players.push(marked);
     let (datagrams, _) = served(&status);
     let text = String::from_utf8(datagrams.concat()).unwrap();
     assert!(text.contains(r"\mutators\Instagib, Low gravity\"), "{text}");
-    let players = r"\player_0\Ann\ngsecret_0\false\player_1\Bot\ngsecret_1\bot\player_2\Cid\";
+    let players = r"\player_0\Ann\ngsecret_0\false\player_1\Bot\ngsecret_1\bot\player_2\Cid\player_3\Dan\ngsecret_3\bot\queryid\";
     assert!(text.contains(players), "{text}");
 }
 
@@ -515,7 +527,7 @@ fn a_status_has_the_sections_of_ut99() {
         (team.id, team.name, team.score) = (Some(id), Some(name.into()), Some(score));
         team
     };
-    status.teams = vec![team(0, "Red", 0), team(1, "Blue", 2)];
+    status.teams = vec![team(1, "Blue", 2), team(-1, "None", 0), team(0, "Red", 0)];
     status.rules = [
         ("minnetver", "432"),
         ("MapTitle", "Facing Worlds"),
@@ -553,7 +565,7 @@ fn a_status_has_the_sections_of_ut99() {
     assert_eq!(
         reply(Command::Teams),
         [
-            &br"\team_0\Red\score_0\0\size_0\0\team_1\Blue\score_1\2\size_1\1"[..],
+            &br"\team_1\Blue\score_1\2\size_1\1\team_0\Red\score_0\0\size_0\0"[..],
             end
         ]
         .concat()
