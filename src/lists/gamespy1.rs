@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use nom::branch::alt;
 use nom::bytes::complete;
 use nom::bytes::streaming::{tag, take_until, take_while_m_n};
-use nom::combinator::{fail, iterator, map, opt, peek, value, verify};
+use nom::combinator::{iterator, map, opt, value, verify};
 use nom::number::complete::{be_u16, be_u32};
 use nom::sequence::preceded;
 use nom::{Needed, Parser};
@@ -234,14 +234,6 @@ impl EndMarks {
         }
     }
 
-    /// The state after an entry: an end mark before it was the greeting's.
-    const fn after_entry(self) -> Self {
-        match self {
-            Self::Ambiguous | Self::List => Self::Greeting,
-            Self::None | Self::Greeting => self,
-        }
-    }
-
     /// Whether an end mark came after the request.
     const fn has_reply(self) -> bool {
         matches!(self, Self::Ambiguous | Self::List)
@@ -337,11 +329,10 @@ impl Dialogue for GameSpy1Dialogue {
         rest: &[u8],
         servers: &mut Collector,
     ) -> Result<ListEnd, ListError> {
+        // Otherwise the end mark may be the greeting's.
         let can_settle = self.can_settle(rest);
         let end = self.handle_end(rest, servers)?;
-        // Without servers, the end mark may be the greeting's.
-        let is_certain = can_settle || servers.has_entries();
-        Ok(if is_certain { end } else { ListEnd::Cut })
+        Ok(if can_settle { end } else { ListEnd::Cut })
     }
 }
 
@@ -372,6 +363,8 @@ impl GameSpy1Dialogue {
         servers: &mut Collector,
     ) -> Parsed<'a, Next> {
         let (rest, element) = element(input)?;
+        // An end mark before an entry was the greeting's.
+        let after_entry = EndMarks::Greeting;
         let (marks, next) = match element {
             // All of it is read at the end of the stream.
             Element::Refusal => return Err(nom::Err::Incomplete(Needed::Unknown)),
@@ -379,10 +372,10 @@ impl GameSpy1Dialogue {
             Element::End if servers.has_entries() => (EndMarks::List, Next::End),
             Element::End => (marks.after_end_mark(), Next::Read),
             Element::Other => (marks, Next::Read),
-            Element::Entry(None) => (marks.after_entry(), Next::Skip),
+            Element::Entry(None) => (after_entry, Next::Skip),
             Element::Entry(Some(server)) => {
                 servers.add(server);
-                (marks.after_entry(), Next::Read)
+                (after_entry, Next::Read)
             }
         };
         self.state = State::List(marks);
@@ -447,21 +440,22 @@ fn greeting(input: &[u8]) -> Parsed<'_, Greeting<'_>> {
     if rest.is_empty() && challenge.len() < USUAL_CHALLENGE {
         return Err(nom::Err::Incomplete(Needed::Unknown));
     }
-    let (rest, end) = opt(complete::tag(END)).parse(rest)?;
-    let marks = match end {
-        Some(_) => EndMarks::Greeting,
-        None if challenge.is_empty() => return fail().parse(rest),
-        None => EndMarks::None,
+    // Only an end mark, all of it, shows that there is no challenge.
+    let (rest, end) = if challenge.is_empty() {
+        tag(END).map(Some).parse(rest)?
+    } else {
+        opt(complete::tag(END)).parse(rest)?
     };
+    let marks = end.map_or(EndMarks::None, |_| EndMarks::Greeting);
     Ok((rest, Greeting { challenge, marks }))
 }
 
-/// The challenge of a greeting that is shorter than usual. Some list servers send an empty one and
-/// require no proof (garncarz/nogamespy-vietcong).
+/// The challenge of a greeting that may be cut, because the challenge is shorter than usual. Some list
+/// servers send an empty one and require no proof (garncarz/nogamespy-vietcong).
 fn short_greeting(input: &[u8]) -> Option<&[u8]> {
     let start = memchr::memmem::find(input, SECURE)?.saturating_add(SECURE.len());
     let challenge = input.get(start..)?;
-    (challenge.len() < USUAL_CHALLENGE && !challenge.contains(&b'\\')).then_some(challenge)
+    (!challenge.contains(&b'\\')).then_some(challenge)
 }
 
 /// A part of a list in text.
@@ -479,7 +473,7 @@ enum Element {
 /// `pair = "\" text "\" text`.
 fn element(input: &[u8]) -> Parsed<'_, Element> {
     let refusal = alt((tag(&br"\fatal\"[..]), tag(ERROR), tag(&br"\echo\"[..])));
-    let pair = (separator, text, separator, text, peek(separator));
+    let pair = (separator, text, separator, text);
     alt((
         value(Element::Refusal, refusal),
         value(Element::End, tag(END)),
@@ -490,14 +484,13 @@ fn element(input: &[u8]) -> Parsed<'_, Element> {
     .parse(input)
 }
 
-/// `entry = ["\"] "ip\" text ["\port\" text]`. Only the bytes after it show where it ends.
+/// `entry = ["\"] "ip\" text ["\port\" text]`. The text before it may have taken its first byte.
 /// netPanzer's list server writes the port under a key of its own (netpanzer/netpanzer,
 /// ServerQueryThread.cpp).
 fn entry(input: &[u8]) -> Parsed<'_, Option<SocketAddr>> {
     let (rest, (_, _, ip)) = (opt(separator), tag(&br"ip\"[..]), text).parse(input)?;
     let port = preceded(tag(&br"\port\"[..]), text);
     let (rest, port) = opt(port).parse(rest)?;
-    let (rest, _) = peek(separator).parse(rest)?;
     let server = match port {
         Some(port) => address_and_port(ip, port),
         None => address(ip),
@@ -509,6 +502,7 @@ fn separator(input: &[u8]) -> Parsed<'_, &[u8]> {
     tag(&br"\"[..]).parse(input)
 }
 
+/// `text = *1024OCTET`. Only the byte after it shows where it ends.
 fn text(input: &[u8]) -> Parsed<'_, &[u8]> {
     take_while_m_n(0, MAX_TEXT, |byte| byte != b'\\').parse(input)
 }
@@ -567,17 +561,29 @@ mod tests {
         request.filter = "hostport > 0".to_owned();
         let expected = br"\gamename\gspylite\gamever\2\location\0\validate\hMwdTNWS\final\\queryid\1.1\\list\cmp\gamename\ut\where\hostport > 0\final\";
         assert_eq!(request.encode(b"LRPOPQ").unwrap(), expected);
-        assert!(
-            GameSpy1List::new(r"u\t", GameKey::new("x").unwrap())
-                .encode(b"LRPOPQ")
-                .is_err()
-        );
-        assert!(
-            GameSpy1List::new("", GameKey::new("x").unwrap())
-                .encode(b"LRPOPQ")
-                .is_err()
-        );
-        request.login.clear();
-        assert!(request.encode(b"LRPOPQ").is_err());
+    }
+
+    #[test]
+    fn texts_are_visible_characters_and_spaces_without_a_backslash() {
+        type TextOf = fn(&mut GameSpy1List) -> &mut String;
+        let fields: [(TextOf, bool); 4] = [
+            (|request| &mut request.game, false),
+            (|request| &mut request.login, false),
+            (|request| &mut request.version, true),
+            (|request| &mut request.filter, true),
+        ];
+        for (text_of, may_be_empty) in fields {
+            for (text, is_written) in [
+                ("", may_be_empty),
+                (" [x]~", true),
+                (r"u\t", false),
+                ("\x1f", false),
+                ("\x7f", false),
+            ] {
+                let mut request = GameSpy1List::new("ut", GameKey::new("x").unwrap());
+                *text_of(&mut request) = text.to_owned();
+                assert_eq!(request.encode(b"LRPOPQ").is_ok(), is_written, "{request:?}");
+            }
+        }
     }
 }

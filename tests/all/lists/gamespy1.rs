@@ -51,18 +51,25 @@ fn plain_lists_are_read() {
     let list = run(
         PLAIN,
         GREETING,
-        br"\ip\192.0.2.1:7778\ip\::ffff:192.0.2.2:1\final\",
+        br"\ip\192.0.2.1:7778\ip\::ffff:192.0.2.2:1\ip\[2001:db8::1]:2\final\",
     )
     .unwrap();
-    assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.2:1"]));
+    let all = ["192.0.2.1:7778", "192.0.2.2:1", "[2001:db8::1]:2"];
+    assert_eq!(list.servers, servers(&all));
     assert!(is_complete(&list));
     let greeting = br"\basic\\secure\WFXNEA\final\";
     let list = run(PLAIN, greeting, br"\ip\192.0.2.1:7778\final\\queryid\1.1\").unwrap();
     assert!(is_complete(&list) && list.servers.len() == 1);
     let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:7778\final").unwrap();
     assert!(is_complete(&list), "only the last byte is missing");
-    let empty = run(PLAIN, GREETING, br"\final\").unwrap();
-    assert!(is_complete(&empty) && empty.servers.is_empty());
+    for empty in [&br"\final\"[..], br"\final\\queryid\1.1"] {
+        let empty = run(PLAIN, GREETING, empty).unwrap();
+        assert!(is_complete(&empty) && empty.servers.is_empty());
+    }
+    // The end mark of the greeting, with a text that lacks its last byte.
+    let late = br"\final\\queryid\1.1\ip\192.0.2.1:7778\final\";
+    let list = run(PLAIN, GREETING, late).unwrap();
+    assert!(is_complete(&list) && list.servers.len() == 1);
 }
 
 #[test]
@@ -73,8 +80,15 @@ fn a_cut_list_is_incomplete() {
         (1, false),
         "the last address may be cut"
     );
-    let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:7778\queryid\1.1\").unwrap();
-    assert_eq!((list.servers.len(), is_complete(&list)), (1, false));
+    for (list, count) in [
+        (&br"\ip\192.0.2.1:7778\queryid\1.1\"[..], 1),
+        (br"\final\\ip\192.0.2.1:7778\queryid\1.1\", 1),
+        (br"\final\\ip\192.0.2.1:77", 0),
+        (br"\final\\", 0),
+    ] {
+        let list = run(PLAIN, GREETING, list).unwrap();
+        assert_eq!((list.servers.len(), is_complete(&list)), (count, false));
+    }
     let list = run(COMPRESSED, GREETING, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02").unwrap();
     assert_eq!(
         (&list.servers, is_complete(&list)),
@@ -119,6 +133,12 @@ fn a_record_may_look_like_the_end() {
         &[&look_alike[..], END].concat(),
     );
     assert_eq!(list.unwrap().servers, servers(&["92.102.105.110:24940"]));
+    let cut = [&look_alike[..], &record([92, 1, 2, 3], 1), b"\\"].concat();
+    let list = run(COMPRESSED, br"\basic\\secure\WFXNEA\final\", &cut).unwrap();
+    assert_eq!(
+        (&list.servers, is_complete(&list)),
+        (&servers(&["92.102.105.110:24940", "92.1.2.3:1"]), false)
+    );
     assert_eq!(
         run(COMPRESSED, GREETING, END).map(|list| is_complete(&list)),
         Ok(true)
@@ -141,10 +161,10 @@ fn refusals_and_other_services_are_told_apart() {
         refused,
         Err(ListError::Refused("Invalid source gamename".to_owned()))
     );
-    assert_eq!(
-        run(PLAIN, GREETING, br"\ip\nonsense\final\"),
-        Err(ListError::Malformed(GREETING.len()))
-    );
+    for list in [&br"\ip\nonsense\final\"[..], br"\ip\nonsense\queryid\1.1\"] {
+        let malformed = ListError::Malformed(GREETING.len());
+        assert_eq!(run(PLAIN, GREETING, list), Err(malformed));
+    }
     let now = Instant::now();
     let mut ssh = session(PLAIN, now);
     ssh.handle_bytes(now, b"SSH-2.0-x");
@@ -170,6 +190,11 @@ fn the_words_of_a_refusal_are_at_most_200_bytes() {
     let long = [br"\error\".to_vec(), b"x".repeat(300)].concat();
     let refused = run(PLAIN, GREETING, &[&long[..], br"\final\"].concat());
     assert_eq!(refused, Err(ListError::Refused("x".repeat(200))));
+    // In place of a greeting.
+    let now = Instant::now();
+    let mut greeted = session(PLAIN, now);
+    greeted.handle_bytes(now, &[br"\error\".to_vec(), b"x".repeat(600)].concat());
+    assert_eq!(greeted.poll_answer(), Some(refused));
 }
 
 #[test]
@@ -177,9 +202,9 @@ fn an_endless_stream_is_given_up() {
     let now = Instant::now();
     let mut session = session(COMPRESSED, now);
     session.handle_bytes(now, GREETING);
-    for _ in 0..4 * 1024 * 1024 / 60_000 + 1 {
-        session.handle_bytes(now, &[7; 60_000]);
-    }
+    session.handle_bytes(now, &vec![7; (4 << 20) - GREETING.len()]);
+    assert_eq!(session.poll_answer(), None, "the longest that is read");
+    session.handle_bytes(now, &[7]);
     assert_eq!(session.poll_answer(), Some(Err(ListError::TooLong)));
 }
 
@@ -227,12 +252,18 @@ fn silence_ends_at_the_deadline() {
         wait(&mut greeted, start),
         (deadline, Err(ListError::NoReply))
     );
-    let mut begun = session(PLAIN, start);
-    begun.handle_bytes(start, GREETING);
-    begun.poll_transmit(start, &mut Vec::new());
-    begun.handle_bytes(start, br"\ip\192.0.2.1");
-    let (end, list) = wait(&mut begun, start);
-    assert_eq!((end, is_complete(&list.unwrap())), (deadline, false));
+    for (format, list) in [
+        (PLAIN, &br"\ip\192.0.2.1"[..]),
+        (PLAIN, br"\final\\final\\ip\192.0.2.1"),
+        (COMPRESSED, b"\xc0\0\x02\x01\x1e\x62\xc0"),
+    ] {
+        let mut begun = session(format, start);
+        begun.handle_bytes(start, GREETING);
+        begun.poll_transmit(start, &mut Vec::new());
+        begun.handle_bytes(start, list);
+        let (end, list) = wait(&mut begun, start);
+        assert_eq!((end, is_complete(&list.unwrap())), (deadline, false));
+    }
 }
 
 #[test]
@@ -254,24 +285,27 @@ fn a_list_that_looks_ended_settles() {
     let start = Instant::now();
     let settle = Duration::from_millis(500);
     let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
-    let ended = [GREETING, END].concat();
-    for (format, greeting, list) in [
-        (PLAIN, &ended[..], END),
-        (COMPRESSED, &ended, END),
-        (COMPRESSED, GREETING, &record[..]),
+    for (format, end_of_greeting, list, count) in [
+        (PLAIN, END, END, 0),
+        (PLAIN, END, br"\final\\queryid\1.1", 0),
+        (PLAIN, END, br"\final\\queryid\1.1\", 0),
+        (COMPRESSED, END, END, 0),
+        (COMPRESSED, b"", &record[..], 1),
     ] {
         let deadline = start + Timing::default().timeout();
         let late = deadline - settle / 2;
         for (arrived, expected_end) in [(start, start + settle), (late, deadline)] {
             let mut session = session(format, start);
-            session.handle_bytes(start, greeting);
+            session.handle_bytes(start, GREETING);
+            session.handle_bytes(start, end_of_greeting);
             session.poll_transmit(start, &mut Vec::new());
             session.handle_bytes(arrived, list);
             assert_eq!(session.poll_answer(), None, "more may follow");
             let (end, list) = wait(&mut session, arrived);
+            let list = list.unwrap();
             assert_eq!(
-                (end, is_complete(&list.unwrap())),
-                (expected_end, true),
+                (end, list.servers.len(), is_complete(&list)),
+                (expected_end, count, true),
                 "{format:?}"
             );
         }
@@ -360,7 +394,8 @@ fn the_end_mark_of_the_greeting_is_no_server() {
 #[test]
 fn servers_are_listed_once_and_up_to_the_limit() {
     let start = Instant::now();
-    let list = br"\ip\192.0.2.1:1\ip\192.0.2.1:1\ip\192.0.2.2:1\ip\192.0.2.3:1\final\";
+    let list =
+        br"\ip\192.0.2.1:1\ip\192.0.2.1:1\ip\192.0.2.2:1\ip\192.0.2.3:1\ip\192.0.2.2:1\final\";
     let run = |limits: Limits| {
         let mut session = session(PLAIN, start).with_limits(limits);
         session.handle_bytes(start, GREETING);
@@ -372,6 +407,9 @@ fn servers_are_listed_once_and_up_to_the_limit() {
         run(Limits::default()).servers,
         servers(&["192.0.2.1:1", "192.0.2.2:1", "192.0.2.3:1"])
     );
+    // Repetitions need no space.
+    let exact = run(Limits::default().with_max_servers(3));
+    assert!(exact.servers.len() == 3 && is_complete(&exact));
     let limited = run(Limits::default().with_max_servers(2));
     assert_eq!(
         (
@@ -479,15 +517,99 @@ fn the_list_of_netpanzer_is_read() {
 #[test]
 fn a_greeting_with_an_empty_challenge_is_answered_after_a_silence() {
     let start = Instant::now();
-    let mut session = session(PLAIN, start);
-    session.handle_bytes(start, br"\basic\\secure\");
-    let settled = session.poll_timeout().unwrap();
-    assert_eq!(settled, start + Duration::from_millis(500));
-    session.handle_timeout(settled);
-    let mut out = Vec::new();
-    assert!(session.poll_transmit(settled, &mut out).is_some());
-    assert!(out.starts_with(br"\gamename\ut\gamever\1\location\0\validate\\final\"));
-    session.handle_bytes(settled, br"\ip\192.0.2.1:15425\final\");
-    let list = session.poll_answer().unwrap().unwrap();
-    assert_eq!(list.servers, servers(&["192.0.2.1:15425"]));
+    let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
+    for (format, list) in [
+        (PLAIN, &br"\ip\192.0.2.1:7778\final\"[..]),
+        (COMPRESSED, &record),
+    ] {
+        for late_end in [&b""[..], END] {
+            let mut session = session(format, start);
+            session.handle_bytes(start, br"\basic\\secure\");
+            let settled = session.poll_timeout().unwrap();
+            assert_eq!(settled, start + Duration::from_millis(500));
+            // The request waits to be taken meanwhile.
+            for now in [settled, settled, settled + Duration::from_secs(2)] {
+                session.handle_timeout(now);
+            }
+            let mut out = Vec::new();
+            assert!(session.poll_transmit(settled, &mut out).is_some());
+            assert!(out.starts_with(WITHOUT_PROOF));
+            session.handle_bytes(settled, late_end);
+            session.handle_bytes(settled, list);
+            session.handle_end(settled);
+            let list = session.poll_answer().unwrap().unwrap();
+            assert_eq!(list.servers, servers(&["192.0.2.1:7778"]));
+            assert!(is_complete(&list));
+        }
+    }
+}
+
+const WITHOUT_PROOF: &[u8] = br"\gamename\ut\gamever\1\location\0\validate\\final\";
+
+/// The end mark can arrive in two pieces, the second one late.
+#[test]
+fn an_empty_challenge_with_an_end_mark_is_answered_at_once() {
+    let start = Instant::now();
+    let later = start + Duration::from_secs(2);
+    let empty = br"\basic\\secure\";
+    let greeting = [&empty[..], END].concat();
+    for cut in empty.len() + 1..greeting.len() {
+        let mut session = session(PLAIN, start);
+        session.handle_bytes(start, &greeting[..cut]);
+        session.handle_timeout(later);
+        let mut out = Vec::new();
+        assert_eq!(session.poll_transmit(later, &mut out), None, "{cut}");
+        session.handle_bytes(later, &greeting[cut..]);
+        assert!(session.poll_transmit(later, &mut out).is_some(), "{cut}");
+        assert!(out.starts_with(WITHOUT_PROOF));
+        session.handle_bytes(later, br"\ip\192.0.2.1:15425\final\");
+        let list = session.poll_answer().unwrap().unwrap();
+        assert!(list.servers.len() == 1 && is_complete(&list));
+    }
+}
+
+/// The greeting of list servers has six characters.
+#[test]
+fn a_challenge_of_another_length_is_answered_too() {
+    let start = Instant::now();
+    let later = start + Duration::from_millis(500);
+    for (length, answered_at) in [
+        (1, Some(later)),
+        (5, Some(later)),
+        (6, Some(start)),
+        (64, Some(start)),
+        (65, None),
+    ] {
+        let greeting = [&br"\basic\\secure\"[..], &b"A".repeat(length)].concat();
+        let mut session = session(PLAIN, start);
+        session.handle_bytes(start, &greeting);
+        let mut sends_at = |now| {
+            session.handle_timeout(now);
+            let sent = session.poll_transmit(now, &mut Vec::new());
+            sent.map(|_| now)
+        };
+        let answered = sends_at(start).or_else(|| sends_at(later));
+        assert_eq!(answered, answered_at, "{length}");
+        let refused = Some(Err(ListError::NoGreeting)).filter(|_| length > 64);
+        assert_eq!(session.poll_answer(), refused, "{length}");
+    }
+}
+
+#[test]
+fn texts_of_a_list_have_1024_bytes_at_most() {
+    for (length, is_read) in [(1024, true), (1025, false)] {
+        let name = "x".repeat(length);
+        let list = format!(r"\ip\192.0.2.1:1\hostname\{name}\ip\192.0.2.2:1\final\");
+        let now = Instant::now();
+        let mut session = session(PLAIN, now);
+        for bytes in [GREETING, list.as_bytes()] {
+            session.handle_bytes(now, bytes);
+            session.poll_transmit(now, &mut Vec::new());
+        }
+        let list = session.poll_answer().unwrap().unwrap();
+        assert_eq!(
+            (list.servers.len(), is_complete(&list)),
+            (1 + usize::from(is_read), is_read)
+        );
+    }
 }
