@@ -313,7 +313,8 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
 #[test]
 fn popular_values_do_not_make_a_short_list_large() {
     let long = "x".repeat(4095);
-    for (name, value, servers) in [("a", long.as_str(), 100), ("", "", 2000)] {
+    let long = long.as_str();
+    for (name, value, servers) in [("a", long, 100), (long, "", 100), ("", "", 2000)] {
         let head = Plain::head([203, 0, 113, 9], 6500, &[(0, name); 255], &[value]);
         let server = |plain: Plain, number: u16| {
             let [high, low] = number.to_be_bytes();
@@ -321,11 +322,10 @@ fn popular_values_do_not_make_a_short_list_large() {
         };
         let plain = (0..servers).fold(head, server);
         let list = listed(&plain.end(), 4096, Limits::default()).unwrap();
-        let values = list.entries.iter().flat_map(fields);
-        let bytes: usize = values
-            .map(|(name, value)| name.len() + value.len() + 24)
-            .sum();
-        assert!(bytes <= 8 << 20, "{bytes}");
+        let values = list.entries.iter().flat_map(fields).count();
+        let bytes_of = |values: usize| values * (name.len() + value.len() + 24);
+        // Not even one more server has room.
+        assert!(bytes_of(values) <= 8 << 20 && bytes_of(values + 255) > 8 << 20);
         assert!(!list.servers.is_empty() && !list.completeness.is_complete());
     }
 }
@@ -355,43 +355,60 @@ fn options_and_texts_are_written_as_the_sdk_writes_them() {
     assert_eq!(asked(request(), Limits::default()).1.options, 1);
 }
 
+/// The error of a request that cannot be written.
+fn error_of(request: GameSpy2List) -> Option<EncodeError> {
+    let mut session = ListRequest::from(request)
+        .session(7, Timing::default(), Instant::now())
+        .unwrap();
+    let sent = session.poll_transmit(Instant::now(), &mut Vec::new());
+    match session.poll_answer() {
+        Some(Err(ListError::Request(error))) => {
+            assert_eq!(sent, None);
+            Some(error)
+        }
+        other => {
+            assert!(sent.is_some(), "{other:?}");
+            None
+        }
+    }
+}
+
 #[test]
 fn requests_that_cannot_be_written_are_refused() {
-    let error = |change: fn(&mut GameSpy2List)| {
-        let mut request = request();
-        change(&mut request);
-        let mut session = ListRequest::from(request)
-            .session(7, Timing::default(), Instant::now())
-            .unwrap();
-        assert_eq!(session.poll_transmit(Instant::now(), &mut Vec::new()), None);
-        session.poll_answer().unwrap().unwrap_err()
-    };
-    let empty = |field| ListError::Request(EncodeError::Empty(field));
-    assert_eq!(error(|request| request.game.clear()), empty("game"));
-    let nul = EncodeError::Forbidden {
-        field: "filter",
-        byte: 0,
-    };
-    assert_eq!(
-        error(|request| request.filter.push('\0')),
-        ListError::Request(nul)
-    );
-    let backslash = EncodeError::Forbidden {
-        field: "name of a field",
-        byte: b'\\',
-    };
-    assert_eq!(
-        error(|request| request.fields[0].push('\\')),
-        ListError::Request(backslash)
-    );
-    let long = EncodeError::TooLong {
-        field: "list of fields",
-        limit: 256,
-    };
-    assert_eq!(
-        error(|request| request.fields = vec!["field".to_owned(); 50]),
-        ListError::Request(long)
-    );
+    type Set = fn(&mut GameSpy2List, String);
+    let fields: [(&str, Set, usize); 4] = [
+        ("game", |request, text| request.game = text, 64),
+        ("login", |request, text| request.login = text, 64),
+        ("filter", |request, text| request.filter = text, 256),
+        // A backslash separates them.
+        (
+            "list of fields",
+            |request, text| request.fields = vec!["x".to_owned(), text],
+            253,
+        ),
+    ];
+    for (field, set, most) in fields {
+        let error = |text: String| {
+            let mut request = request();
+            set(&mut request, text);
+            error_of(request)
+        };
+        let is_name = most == 64;
+        assert_eq!(
+            error(String::new()),
+            is_name.then_some(EncodeError::Empty(field))
+        );
+        assert_eq!(error("x".repeat(most)), None, "{field}");
+        let limit = if is_name { 64 } else { 256 };
+        let long = EncodeError::TooLong { field, limit };
+        assert_eq!(error("x".repeat(most + 1)), Some(long));
+        let is_list = field == "list of fields";
+        let field = if is_list { "name of a field" } else { field };
+        let forbidden = |byte| Some(EncodeError::Forbidden { field, byte });
+        assert_eq!(error("x\0".to_owned()), forbidden(0));
+        let backslash = forbidden(b'\\').filter(|_| is_list);
+        assert_eq!(error(r"x\y".to_owned()), backslash, "{field}");
+    }
 }
 
 fn challenge(nonce: u64) -> [u8; 8] {

@@ -260,6 +260,28 @@ fn refusals_are_reported_in_the_words_of_the_server() {
 }
 
 #[test]
+fn the_words_of_a_refusal_are_at_most_200_characters() {
+    let (mut session, now) = (session(Ut2004List::new(3369)), Instant::now());
+    session.handle_bytes(now, &frame(&text(CHALLENGE)));
+    session.handle_bytes(now, &frame(&text(&[b'x'; 300])));
+    let refused = ListError::Refused("x".repeat(200));
+    assert_eq!(session.poll_answer(), Some(Err(refused)));
+}
+
+/// UT2004's begins with version 3000 (OpenSpy).
+#[test]
+fn the_version_of_the_game_chooses_the_login() {
+    for (version, program) in [(2999, &b"CLIENT"[..]), (3000, b"UT2K4CLIENT")] {
+        let (mut session, now) = (session(Ut2004List::new(version)), Instant::now());
+        session.handle_bytes(now, &frame(&text(CHALLENGE)));
+        let mut out = Vec::new();
+        session.poll_transmit(now, &mut out);
+        let hashes = 4 + 2 * 34;
+        assert!(out[hashes..].starts_with(&text(program)), "{version}");
+    }
+}
+
+#[test]
 fn a_server_that_closes_without_a_byte_did_not_reply() {
     let (mut session, now) = (session(Ut2004List::new(3369)), Instant::now());
     session.handle_end(now);
@@ -339,6 +361,8 @@ fn entries_without_flags_and_with_more_than_is_known_are_read() {
     let list = listed(&stream, 4096, Limits::default()).unwrap();
     let flags: Vec<_> = list.entries.iter().map(|entry| entry.flags).collect();
     assert_eq!(flags, [None, Some(8)]);
+    let skill_levels = list.entries.iter().map(|entry| field(entry, "SkillLevel"));
+    assert_eq!(skill_levels.collect::<Vec<_>>(), [None, None]);
 }
 
 #[test]
@@ -346,6 +370,7 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
     let entries = [1, 1, 2, 3].map(|number| Listed::new(number, b"Name"));
     let list = listed(&frames(4, &entries), 4096, Limits::default()).unwrap();
     assert_eq!((list.servers.len(), list.entries.len()), (3, 4));
+    assert!(list.completeness.is_complete());
     let limits = Limits::default().with_max_servers(2);
     let list = listed(&frames(4, &entries), 4096, limits).unwrap();
     assert_eq!(
