@@ -573,7 +573,8 @@ mod tests {
         let mut ut = search(Some("ut99"), now);
         let (sent, _) = send(&mut ut, now);
         assert_eq!(sent[&8777], [b"REPORTQUERY"; 2]);
-        assert!(sent.contains_key(&8786) && sent.contains_key(&7778));
+        assert!(sent.contains_key(&8786) && !sent.contains_key(&8787));
+        assert!(sent.contains_key(&7778));
         for answer in [
             &b"ut 7788"[..],
             b"unreal 7798\0",

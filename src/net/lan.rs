@@ -1,5 +1,6 @@
 //! The servers of a local network, found by broadcast.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::task::{Context, Poll, ready};
@@ -70,8 +71,8 @@ impl Querier {
         // Without a runtime, tokio's sockets would panic.
         Handle::try_current()
             .map_err(|error| Error::io("search the local network", io::Error::other(error)))?;
-        // One of the machine's own networks may be unreachable, but not one that was chosen.
-        let are_chosen = !networks.is_empty() || self.local.is_some();
+        // Some of the machine's own networks may be unreachable, but none that was chosen.
+        let are_chosen = !networks.is_empty();
         let mut reachable = Vec::new();
         let mut sockets = Vec::new();
         let mut unreachable = None;
@@ -167,17 +168,15 @@ fn network_of(local: SocketAddr) -> SocketAddr {
 
 /// The networks of all interfaces of the machine.
 fn networks_of_machine() -> Vec<SocketAddr> {
-    let mut networks = Vec::new();
+    let mut networks = BTreeSet::new();
     #[cfg(target_os = "linux")]
     for interface in nix::ifaddrs::getifaddrs().into_iter().flatten() {
         networks.extend(network_of_interface(&interface));
     }
-    networks.sort_unstable();
-    networks.dedup();
     if networks.is_empty() {
-        networks.push((Ipv4Addr::BROADCAST, 0).into());
+        networks.insert((Ipv4Addr::BROADCAST, 0).into());
     }
-    networks
+    networks.into_iter().collect()
 }
 
 /// The broadcast address or multicast group of an interface address.
@@ -332,6 +331,43 @@ mod tests {
         ] {
             let found = broadcast_address(address(ip), address(mask), set.map(address));
             assert_eq!(found, expected.map(address), "{ip} {mask} {set:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_interface_has_one_network_if_it_is_up_and_reaches_several_hosts() {
+        use nix::net::if_::InterfaceFlags as Flags;
+        const UP: Flags = Flags::IFF_UP;
+        let network = |flags, ip: &str, broadcast: Option<&str>| {
+            let address = |text: &str| text.parse::<SocketAddr>().unwrap().into();
+            let found = network_of_interface(&nix::ifaddrs::InterfaceAddress {
+                interface_name: String::new(),
+                flags,
+                address: Some(address(ip)),
+                netmask: Some(address("255.255.255.0:0")),
+                broadcast: broadcast.map(address),
+                destination: None,
+            });
+            found.map(|network| network.to_string())
+        };
+        let (broadcast, groups) = (Flags::IFF_BROADCAST, Flags::IFF_MULTICAST);
+        for (flags, ip, expected) in [
+            (UP | broadcast, "192.0.2.9:0", Some("192.0.2.99:0")),
+            // Without the flag, it is the address at the other end.
+            (UP | groups, "192.0.2.9:0", Some("192.0.2.255:0")),
+            (broadcast | groups, "192.0.2.9:0", None),
+            (
+                UP | groups,
+                "[fe80::1%7]:0",
+                Some("[ff04::696f:7175:616b:6533%7]:0"),
+            ),
+            (UP | broadcast, "[fe80::1%7]:0", None),
+            (broadcast | groups, "[fe80::1%7]:0", None),
+            (UP | groups, "[2001:db8::1]:0", None),
+        ] {
+            let found = network(flags, ip, Some("192.0.2.99:0"));
+            assert_eq!(found.as_deref(), expected, "{flags:?} {ip}");
         }
     }
 

@@ -1,11 +1,12 @@
 //! Servers of the local network, over the broadcast address of the loopback network.
 #![cfg(target_os = "linux")]
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddrV6};
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use queryport::games::Game;
+use queryport::net::Family;
 use queryport::serve::Responder;
 use queryport::{
     Client, ErrorKind, Format, Protocol, Scan, Secret, ServerStatus, Service, Timing, ToStatus,
@@ -15,7 +16,7 @@ use tokio::net::UdpSocket;
 
 use crate::clock::run_in_steps;
 use crate::net::faults::runtime;
-use crate::net::namespace::in_namespace;
+use crate::net::namespace::{PORT, answering, in_namespace};
 
 const LOOPBACK: [IpAddr; 1] = [IpAddr::V4(Ipv4Addr::new(127, 255, 255, 255))];
 
@@ -279,7 +280,9 @@ async fn the_local_address_chooses_the_network() {
     let _turn = turn();
     run_in_steps();
     let port = start(20100..=20103, Protocol::Quake3, named("own"));
-    let client = client().with_local_address("127.0.0.1:0".parse().unwrap());
+    // The scan of the servers found has the port.
+    let local = bound(20200..=20299).local_addr().unwrap().port();
+    let client = client().with_local_address(([127, 0, 0, 1], local).into());
     let mut scan = client.lan(Some(Game::find("sof2").unwrap()), &[]).unwrap();
     let mut peers = Vec::new();
     while let Some(scanned) = scan.next().await {
@@ -303,6 +306,42 @@ fn an_interface_without_a_broadcast_address_is_searched() {
         let found = scan.next().await.expect("a server");
         assert_eq!(found.peer, Some(([192, 0, 2, 9], port).into()));
     });
+}
+
+/// Servers of Quake 3's protocol join the group of IPv6 on each interface (ioquake3).
+#[test]
+fn the_group_of_each_interface_is_searched() {
+    const NAME: &str = "lan::the_group_of_each_interface_is_searched";
+    const INTERFACES: &str = "for name in one two; do
+        ip link add $name type veth peer name end$name &&
+        ip link set $name addrgenmode none up && ip link set end$name addrgenmode none up &&
+        ip address add fe80::1/64 dev $name nodad || exit 1; done && exec";
+    if !in_namespace(NAME, INTERFACES) {
+        return;
+    }
+    let interfaces = ["one", "two"].map(|name| nix::net::if_::if_nametoindex(name).unwrap());
+    // A port of other protocols.
+    let member = std::net::UdpSocket::bind("[::]:7778").unwrap();
+    let group = "ff04::696f:7175:616b:6533".parse().unwrap();
+    for interface in interfaces {
+        member.join_multicast_v6(&group, interface).unwrap();
+    }
+    answering("::");
+    runtime().block_on(async {
+        let mut scan = client().lan(None, &[]).unwrap();
+        let mut found = BTreeSet::new();
+        while let Some(scanned) = scan.next().await {
+            found.extend(scanned.peer);
+        }
+        let ip = "fe80::1".parse().unwrap();
+        let servers = interfaces.map(|interface| SocketAddrV6::new(ip, PORT, 0, interface).into());
+        assert_eq!(found, BTreeSet::from(servers));
+        let of_ipv4 = client().with_family(Family::Ipv4);
+        let mut scan = of_ipv4.lan("openarena", &[]).unwrap();
+        assert!(scan.next().await.is_none());
+    });
+    member.set_nonblocking(true).unwrap();
+    assert!(member.recv_from(&mut [0; 9]).is_err(), "nothing else");
 }
 
 /// A machine without a network, and a chosen network without a route.
