@@ -106,6 +106,13 @@ mod tests {
             secret.number("token", at("[::ffff:192.0.2.1]:1000"), 5),
             "v4-mapped is v4"
         );
+        // The IPv6 address has the bytes `abcdefghijkl`, then those of the IPv4 address.
+        let longer = at("[6162:6364:6566:6768:696a:6b6c:c000:201]:1000");
+        assert_ne!(
+            secret.number("token", longer, 5),
+            secret.number("tokenabcdefghijkl", at("192.0.2.1:1000"), 5),
+            "a purpose and an address are told apart"
+        );
     }
 
     #[test]

@@ -129,16 +129,8 @@ impl Responder {
     /// without forged addresses. Without bounds, anybody can make this responder flood a victim.
     #[must_use]
     pub fn with_guard(mut self, options: Option<GuardOptions>) -> Self {
-        match options {
-            Some(options) => {
-                self.max_reply = options.burst as usize;
-                self.guard = Some(Guard::new(options, self.tokens.secret));
-            }
-            None => {
-                self.max_reply = usize::MAX;
-                self.guard = None;
-            }
-        }
+        self.max_reply = options.map_or(usize::MAX, |options| options.burst as usize);
+        self.guard = options.map(|options| Guard::new(options, self.tokens.secret));
         self
     }
 
@@ -337,6 +329,28 @@ mod tests {
                 (responder.stats().answered, responder.stats().dropped),
                 (1, 0)
             );
+        }
+    }
+
+    #[test]
+    fn without_a_guard_replies_of_any_size_are_sent() {
+        let value = "v".repeat(400);
+        let status = ServerStatus {
+            rules: (0..200).map(|n| (n.to_string(), value.as_str())).collect(),
+            ..ServerStatus::default()
+        };
+        let service = Service::from(Protocol::Ut2004).with_max_datagrams(500);
+        let now = Instant::now();
+        let guarded = Responder::new(service, status, Secret::new([7; 16]), now);
+        for (mut responder, is_cut) in [(guarded.clone(), true), (guarded.with_guard(None), false)]
+        {
+            responder.handle_datagram(now, "192.0.2.1:9".parse().unwrap(), b"\x79\0\0\0\x01");
+            let ResponderStats {
+                dropped,
+                bytes_sent,
+                ..
+            } = responder.stats();
+            assert_eq!((dropped > 0, bytes_sent <= 64 << 10), (is_cut, is_cut));
         }
     }
 

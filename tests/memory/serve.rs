@@ -153,6 +153,24 @@ fn floods_of_forged_requests_allocate_nothing() {
     assert!(stats.answered > 2_000, "{stats:?}");
 }
 
+/// A short request of GameSpy v2 can name one column of the players again and again.
+#[test]
+fn a_reply_that_is_cut_takes_no_more_memory_than_a_whole_one() {
+    let (now, client) = (Instant::now(), SocketAddr::from(([192, 0, 2, 1], 5000)));
+    let mut status = status();
+    let players = (0..1000).map(|n| Player::new(format!("Player number {n}")));
+    status.players = players.collect();
+    let responder = Responder::new(Format::GameSpy2, status, Secret::new([7; 16]), now);
+    let mut responder = responder.with_guard(None);
+    let names = [21; 254];
+    let request = [b"\xfe\xfd\0\x01\x02\x03\x04\0\xfe", &names[..], b"\0"].concat();
+    let counted = measure(|| {
+        responder.handle_datagram(now, client, &request);
+    });
+    assert_eq!(responder.stats().answered, 1);
+    assert!(counted.bytes_max < 64 << 10, "{}", counted.bytes_max);
+}
+
 /// A new status for each two requests of forged addresses.
 #[test]
 fn statuses_that_change_during_a_flood_keep_bounded_memory() {

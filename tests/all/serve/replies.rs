@@ -87,6 +87,19 @@ fn encoded(
     kit::replies(service, datagram, status, requester).unwrap()
 }
 
+/// There is space for a challenge of sixteen bytes.
+#[test]
+fn the_longest_reply_of_quake_3_has_1396_bytes() {
+    let requester = Requester::new(at(CLIENT), Instant::now(), SECRET);
+    let request = b"\xff\xff\xff\xffgetstatus 0123456789abcdef";
+    let lengths = (0..50).map(|length| {
+        let mut status = status(40, 1000);
+        status.name = Some("x".repeat(length).into());
+        encoded(request, &status, &Format::Quake3.into(), &requester)[0].len()
+    });
+    assert_eq!(lengths.max(), Some(1396));
+}
+
 #[test]
 fn a_responder_sends_what_respond_returns() {
     let now = Instant::now();
