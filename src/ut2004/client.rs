@@ -139,7 +139,7 @@ impl StatusQuery {
         let rules = asks_for_rules(self.command).then_some(&self.lists.rules);
         let players = asks_for_players(self.command).then_some(&self.lists.players);
         let asked = rules.into_iter().chain(players);
-        asked.filter(|list| list.takes_more())
+        asked.filter(|list| !list.is_over)
     }
 
     /// Whether nothing has arrived for the current request for lists.

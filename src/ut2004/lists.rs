@@ -178,8 +178,9 @@ impl Lists {
     /// Whether the players are proved and of the info's moment.
     fn are_players_settled(&self) -> bool {
         let proof = self.players_proof();
+        // As in `are_rules_settled`.
         let is_of_info = match self.players.moment {
-            Moment::Before | Moment::Doubted => proof == Proof::Once && self.are_counted(),
+            Moment::Before | Moment::Doubted => self.are_counted(),
             Moment::After => false,
             Moment::Copied | Moment::Enclosed => true,
         };
@@ -191,7 +192,7 @@ impl Lists {
     fn are_counted(&self) -> bool {
         let has_bots = self.rules.facts.has_bots();
         let counted = self.player_count.filter(|count| *count > 0 && !has_bots);
-        counted.is_some() && counted == self.players.facts.playing()
+        counted.is_some_and(|count| self.players.facts.playing() == Some(count))
     }
 
     const fn rules_proof(&self) -> Proof {
@@ -364,7 +365,7 @@ fn players_proof(players: &Facts, rules: &Facts, count: Option<usize>) -> Proof 
     if !are_enough && !has_bots {
         return Proof::Never;
     }
-    if players.datagrams > 0 && players.has_end && !fits_another {
+    if players.has_end && !fits_another {
         return Proof::Once;
     }
     Proof::Thrice
@@ -408,11 +409,6 @@ impl List {
     /// Whether nothing has arrived for the current request.
     pub(super) const fn is_silent(&self) -> bool {
         self.reply.datagram_count() == 0 && !self.is_answered
-    }
-
-    /// Whether a datagram is awaited, and can be taken.
-    pub(super) const fn takes_more(&self) -> bool {
-        self.is_awaited && !self.is_over
     }
 
     fn has_begun(&self) -> bool {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::ut2004::{Answer, Request, StatusQuery};
 use queryport::{
-    Completeness, Dialect, Outcome, ParseErrorKind, Part, Players, QueryError, QueryOptions,
-    ServerStatus, Timing, ToStatus,
+    Completeness, Dialect, Limits, Outcome, ParseErrorKind, Part, Players, QueryError,
+    QueryOptions, ServerStatus, Timing, ToStatus,
 };
 
 use crate::common::driven::Driven;
@@ -226,6 +226,14 @@ fn a_server_that_does_not_know_type_3_is_asked_for_each_list() {
     let outcome = ask(only(&[0, 2], &status));
     let missing = outcome.answer.completeness();
     assert!(missing.lacks(Part::Rules) && !missing.lacks(Part::Info));
+    // Rules over the limits end the query, but not before the players are known.
+    let limits = Limits::default().with_max_rules(5);
+    let query = query_with(QueryOptions::default().with_limits(limits));
+    let link = (Conditions::perfect(MS * 20), 0);
+    let played = play(query, Timing::default(), link, only(&[0, 1, 2], &status));
+    let answer = played.result.unwrap().answer;
+    assert!(answer.completeness().lacks(Part::Rules));
+    assert_eq!(lists(&answer), (Vec::new(), truth(&status).1));
 }
 
 /// Bots are counted and not listed. If there are many, a datagram of players can be missing.

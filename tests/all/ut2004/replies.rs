@@ -225,8 +225,12 @@ fn an_empty_list_is_asked_for_three_times() {
     let played = Played::new(&[negative.into()], &[&spectator]);
     assert_eq!(played.seen(), (1, true, &[3, 0, 3, 3][..]));
     // A request that is lost is repeated.
-    let played = Played::new(&[info(0)], &[&nobody, &[], &nobody]);
-    assert_eq!(played.seen(), (0, true, &[3, 0, 3, 3, 3][..]));
+    for lost_at in [1, 2] {
+        let mut lists = [&nobody[..]; 4];
+        lists[lost_at] = &[];
+        let played = Played::new(&[info(0)], &lists);
+        assert_eq!(played.seen(), (0, true, &[3, 0, 3, 3, 3][..]));
+    }
     // An empty one shows it, but the count may be that of the next map.
     let played = Played::new(&[info(0)], &[&[whole_rules(), named([])]]);
     assert_eq!(played.seen(), (0, true, &[3, 0, 3][..]));
@@ -303,6 +307,18 @@ fn spectators_are_listed_and_not_counted() {
     let later = [whole_rules(), players(1..=3)];
     let played = Played::new(&[info(3)], &[&list, &later]);
     assert_eq!(played.seen(), (3, true, &[3, 0, 3, 0][..]));
+    // Nobody plays, and one of those who watch may have come from the map before.
+    let watching = [whole_rules(), named_with([(1, NAME, 0)], |_| 0)];
+    let played = Played::new(&[info(0)], &[&watching]);
+    assert_eq!(played.seen(), (1, true, &[3, 0, 3][..]));
+}
+
+/// The second reply, which rules of several datagrams need, has lost a player.
+#[test]
+fn players_as_many_as_counted_stay_proved_if_a_later_reply_lacks_some() {
+    let lists = |last| [&long_rules()[..], &[players(1..=last)]].concat();
+    let played = Played::new(&[info(3)], &[&lists(3), &lists(2)]);
+    assert_eq!(played.seen(), (3, true, &[3, 0, 3][..]));
 }
 
 #[test]
@@ -869,6 +885,75 @@ fn a_datagram_that_alone_exceeds_the_limits_is_missing_from_its_list() {
         missing.lacks(Part::Rules) && missing.lacks(Part::Players),
         "{missing}"
     );
+}
+
+/// Such a list is not asked for again.
+#[test]
+fn a_list_over_the_limits_is_missing_and_ends_the_query() {
+    let few_rules = Limits::default().with_max_rules(2);
+    let few_players = Limits::default().with_max_players(2);
+    let lists = [whole_rules(), players(1..=3)];
+    for (limits, lists, count, missing) in [
+        // Without the rules, nobody knows how many players can be missing.
+        (few_rules, &lists[..], 3, [true, false, true]),
+        (few_rules, &lists[..1], 0, [true, false, true]),
+        (few_players, &lists, 3, [false, true, false]),
+    ] {
+        let query = StatusQuery::new(0, &QueryOptions::default().with_limits(limits));
+        let outcome = play(query, |command| match command {
+            0 => vec![(40, info(count))],
+            _ => (40..).zip(lists.iter().cloned()).collect(),
+        });
+        let outcome = outcome.unwrap();
+        let parts = [Part::Rules, Part::Players, Part::End];
+        let lacks = parts.map(|part| outcome.answer.completeness().lacks(part));
+        assert_eq!(lacks, missing, "{count}");
+        assert_eq!((outcome.stats.requests, outcome.stats.retries), (2, 0));
+    }
+}
+
+/// Without the info, nobody knows how many players there are.
+#[test]
+fn one_list_alone_is_an_answer() {
+    let few_rules = Limits::default().with_max_rules(2);
+    for (limits, list, missing) in [
+        (Limits::default(), whole_rules(), [true, false, true]),
+        (Limits::default(), players(1..=3), [true, true, false]),
+        (few_rules, whole_rules(), [true, true, true]),
+    ] {
+        let options = QueryOptions::default().with_limits(limits);
+        let outcome = play(StatusQuery::new(0, &options), |command| {
+            let lists = [(40, list.clone())].into_iter();
+            lists.filter(|_| command > 0).collect()
+        });
+        let completeness = outcome.unwrap().answer.completeness();
+        let parts = [Part::Info, Part::Rules, Part::Players];
+        assert_eq!(parts.map(|part| completeness.lacks(part)), missing);
+    }
+}
+
+/// The second reply has as many datagrams as the first, then another one, and then the last.
+#[test]
+fn a_reply_with_other_names_is_waited_for() {
+    let mut replies = [
+        vec![(40, whole_rules()), (41, players(4..=16))],
+        vec![
+            (40, whole_rules()),
+            (41, players(1..=3)),
+            (241, players(4..=16)),
+        ],
+    ]
+    .into_iter();
+    let mut asked = Vec::new();
+    let outcome = play(StatusQuery::new(0, &QueryOptions::default()), |command| {
+        asked.push(command);
+        match command {
+            0 => vec![(40, info(16))],
+            _ => replies.next().unwrap_or_default(),
+        }
+    });
+    assert_eq!(outcome.unwrap().answer.completeness(), WHOLE);
+    assert_eq!(asked, [3, 0, 3, 0]);
 }
 
 /// In any order of arrival, the list has the server's order as far as that is known.
