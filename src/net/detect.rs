@@ -481,8 +481,8 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
         };
         add_if_new(&mut candidates, candidate);
     };
-    // The given port itself, if no rule applies to it or it is the query port.
-    if game.game_port.is_none() || given == game.query_port.at(None) {
+    // The given port itself, if no rule applies to it.
+    if game.game_port.is_none() {
         add(game.protocol, given);
     }
     let game_port = given.or(game.game_port);
@@ -546,8 +546,9 @@ mod tests {
             ]
         );
         #[cfg(feature = "games")]
-        for living in [
+        for known in [
             (Protocol::GameSpy1, 10481),
+            (Protocol::GameSpy1, 15425),
             (Protocol::Quake3, 44400),
             (Protocol::GameSpy4, 19132),
             (Protocol::Quake3, 27961),
@@ -556,7 +557,7 @@ mod tests {
             (Protocol::GameSpy4, 6600),
             (Protocol::GameSpy4, 6501),
         ] {
-            assert!(all.contains(&living), "{living:?}");
+            assert!(all.contains(&known), "{known:?}");
         }
         use Protocol::{GameSpy1, Ut2004};
         let after_given: Vec<_> = at(Some(7777)).into_iter().skip(5).collect();

@@ -284,6 +284,7 @@ impl From<EncodeError> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ParseErrorKind;
 
     #[test]
     fn each_failure_has_a_kind_and_says_what_happened() {
@@ -354,6 +355,8 @@ mod tests {
             let reason = text.strip_prefix("192.0.2.1:27960: ").unwrap_or(text);
             assert_eq!(error.reason(), reason);
         }
+        let parse = ParseError::new(ParseErrorKind::NotThisProtocol("a word"), 0);
+        assert_eq!(Error::from(parse).kind(), ErrorKind::NotThisProtocol);
     }
 
     #[cfg(feature = "serde")]

@@ -190,6 +190,7 @@ mod tests {
             (ErrorKind::ConnectionReset, Fault::Unreachable),
             (ErrorKind::HostUnreachable, Fault::Unreachable),
             (ErrorKind::PermissionDenied, Fault::Unreachable),
+            (ErrorKind::InvalidInput, Fault::Unreachable),
             (ErrorKind::Interrupted, Fault::Passing),
             (ErrorKind::NetworkDown, Fault::Passing),
             (ErrorKind::OutOfMemory, Fault::Passing),

@@ -625,6 +625,8 @@ mod tests {
 
     use super::*;
     use crate::error::{ErrorKind, ParseError, ParseErrorKind};
+    #[cfg(all(feature = "games", feature = "tokio"))]
+    use crate::options::Detail;
     use crate::session::{OnTimeout, Remaining, Verdict};
 
     #[test]
@@ -659,6 +661,10 @@ mod tests {
         ] {
             assert!(request(target).starts_with(b"\xff\xff\xff\xffstatus"));
         }
+        let target = || ScanTarget::from((Protocol::Quake3, server));
+        let short = QueryOptions::default().with_detail(Detail::Short);
+        assert!(request(target().with_options(short)).starts_with(b"\xff\xff\xff\xffgetinfo"));
+        assert!(request(target()).starts_with(b"\xff\xff\xff\xffgetstatus"));
         let challenges = [(); 2].map(|()| request((game("q3a"), server).into()));
         assert_ne!(challenges[0], challenges[1]);
     }
@@ -702,14 +708,14 @@ mod tests {
                 game_port: Some(port),
             })
         };
-        let query = |port| AddressedQuery::new(at(port), Letters { length });
+        let query = |port, length| AddressedQuery::new(at(port), Letters { length });
         let second = AddressedQuery {
             other_server: is_other.then_some(is_of_other),
-            ..query(2)
+            ..query(2, 1)
         };
         let first = AddressedQuery {
             second: Some(Box::new(second)),
-            ..query(1)
+            ..query(1, length)
         };
         let query = Ok(first);
         let mut target = Some(NumberedQuery { index: 0, query });
@@ -762,7 +768,8 @@ mod tests {
 
     #[test]
     fn a_request_that_the_system_does_not_take_is_sent_again_for_a_second() {
-        let (start, mut cx) = (Instant::now(), Context::from_waker(Waker::noop()));
+        let (opened, mut cx) = (Instant::now(), Context::from_waker(Waker::noop()));
+        let start = opened + 5 * REPEAT_FOR;
         let peers = [1, 2, 3].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));
         let query = |(index, peer)| NumberedQuery {
             index,
@@ -777,7 +784,7 @@ mod tests {
         let mut targets = (0..).zip(peers).map(query);
         let source = Box::new(move |_: &mut Context<'_>| Poll::Ready(targets.next()));
         let timing = Timing::default().with_retry_after(Duration::from_secs(3));
-        let mut queries = Queries::new(source, timing, ScanOptions::default(), start);
+        let mut queries = Queries::new(source, timing, ScanOptions::default(), opened);
         let mut tried = Vec::new();
         // The system takes only requests to `passing`, and returns no number of them.
         let mut send = |now, passing: Option<SocketAddr>| {

@@ -6,7 +6,7 @@
 )]
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::pin;
@@ -20,7 +20,8 @@ use super::io::{Io, Received, too_late};
 use super::querier::Querier;
 use super::server::Server;
 use crate::error::{ErrorKind, QueryError};
-use crate::lists::Cod4xList;
+use crate::game_key::GameKey;
+use crate::lists::{Cod4xList, GameSpy1List};
 use crate::protocol::Protocol;
 use crate::secret::Secret;
 #[cfg(feature = "games")]
@@ -28,7 +29,7 @@ use {
     super::querier::ANY_PORT,
     crate::games::{Game, MasterAddress, MasterForm},
     crate::limits::Limits,
-    crate::options::QueryOptions,
+    crate::options::{Detail, QueryOptions},
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -51,6 +52,8 @@ struct Network {
     sent: Vec<Sent>,
     /// Replies under way, by the time of their arrival and the number of the request.
     replies: BTreeMap<(Instant, usize), (Ends, Vec<u8>)>,
+    /// The bytes of a list server over TCP and the times of their arrival from the start.
+    stream: VecDeque<(Duration, Vec<u8>)>,
 }
 
 /// A client's address and a server's.
@@ -77,6 +80,7 @@ fn network(servers: impl Fn(SocketAddr, &[u8]) -> Reply + 'static) {
         servers: Box::new(servers),
         sent: Vec::new(),
         replies: BTreeMap::new(),
+        stream: VecDeque::new(),
     }));
 }
 
@@ -162,18 +166,34 @@ impl Io for Simulated {
         })
     }
 
-    /// Nobody accepts connections.
+    /// Without a list server, nobody accepts connections.
     async fn connect(_: SocketAddr, until: Instant) -> io::Result<()> {
-        with(|network| network.now = until);
-        Err(too_late("connect"))
+        with(|network| {
+            if network.stream.is_empty() {
+                network.now = until;
+                return Err(too_late("connect"));
+            }
+            Ok(())
+        })
     }
 
     async fn write((): &mut (), _: &[u8], _: Instant) -> io::Result<()> {
         Ok(())
     }
 
-    async fn read((): &mut (), _: &mut [u8], _: Instant) -> io::Result<usize> {
-        Ok(0)
+    async fn read((): &mut (), buffer: &mut [u8], until: Instant) -> io::Result<usize> {
+        with(|network| {
+            let start = network.start;
+            let arrival = network.stream.front().map(|(at, _)| start + *at);
+            let Some(arrival) = arrival.filter(|arrival| *arrival <= until) else {
+                network.now = until;
+                return Err(too_late("read"));
+            };
+            network.now = network.now.max(arrival);
+            let (_, bytes) = network.stream.pop_front().unwrap();
+            buffer[..bytes.len()].copy_from_slice(&bytes);
+            Ok(bytes.len())
+        })
     }
 }
 
@@ -262,6 +282,19 @@ fn each_query_has_a_challenge_of_its_own() {
     assert!(count == challenges.len() && count >= 6, "{count}");
 }
 
+/// The first address of the name is silent, and has half of the time.
+#[test]
+fn the_next_address_of_a_name_is_asked_after_the_share_of_the_first() {
+    network(|server, _| match server.ip().to_string().as_str() {
+        "127.0.0.3" => gamespy1(50 * MS, r"\hostname\Srv"),
+        _ => Ok(None),
+    });
+    let (querier, two) = (querier(2 * SECOND), Server::from("two.test:5000"));
+    let found = run(querier.answer_over::<Simulated>(Protocol::GameSpy1, &two)).unwrap();
+    assert_eq!(found.peer, ([127, 0, 0, 3], 5000).into());
+    assert_eq!(elapsed(), SECOND + 50 * MS);
+}
+
 /// The resolver has found the name at the deadline.
 #[test]
 fn no_server_is_queried_after_the_deadline() {
@@ -290,6 +323,24 @@ fn the_time_of_a_connection_that_fails_is_reported() {
     };
     let (requests, waited) = (1, 3 * SECOND);
     assert_eq!(error, QueryError::Timeout { requests, waited });
+}
+
+/// A greeting without a challenge is answered after half a second, and the list ends as long after
+/// what looks like its end.
+#[test]
+fn a_silence_of_a_list_server_ends_its_greeting_and_its_list() {
+    network(|_, _| Ok(None));
+    let list = [&[192, 0, 2, 1, 0x1E, 0x62][..], br"\final\"].concat();
+    let greeting = br"\basic\\secure\".to_vec();
+    with(|network| network.stream = [(Duration::ZERO, greeting), (SECOND, list)].into());
+    let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
+    request.compressed = true;
+    let master = Server::from("192.0.2.1:28900");
+    let gathering = Gathering::at(&querier(10 * SECOND), &master, request.into());
+    let list = fetched(gathering).unwrap();
+    let is_complete = list.completeness.is_complete();
+    assert_eq!((list.servers.len(), is_complete), (1, true));
+    assert_eq!(elapsed(), 1500 * MS);
 }
 
 /// The list of the only list server.
@@ -334,6 +385,41 @@ fn detect_asks_at_the_port_of_a_game_as_its_servers_require() {
         to_it.any(|sent| sent.bytes.starts_with(b"\xff\xff\xff\xffstatus"))
     });
     assert!(is_asked);
+
+    // The answer comes 71 ms after the start, between two requests.
+    network(|_, request| match request {
+        br"\status\" => gamespy1(51 * MS, r"\hostname\Srv"),
+        _ => Ok(None),
+    });
+    run(querier(10 * SECOND).detect_over::<Simulated>(&"127.0.0.1".into())).unwrap();
+    assert_eq!(elapsed(), 571 * MS);
+}
+
+#[cfg(feature = "games")]
+#[test]
+fn the_options_of_the_client_apply_to_every_query() {
+    network(|_, _| Ok(None));
+    let mut client = querier(SECOND);
+    client.options = client.options.with_detail(Detail::Short);
+    let (server, listed) = (
+        Server::from("127.0.0.1:27960"),
+        vec![([127, 0, 0, 1], 27961).into()],
+    );
+    let host = run(client.look_up::<Simulated>(&server, ANY_PORT)).unwrap();
+    _ = run(client.answer_over::<Simulated>(Protocol::Quake3, &server));
+    _ = run(client.detect_over::<Simulated>(&server));
+    _ = run(client.query_game_over::<Simulated>(game("q3a"), &server));
+    _ = run(client.query_listed_over::<Simulated>(game("q3a"), &server, host, listed));
+    let count = |word: &[u8]| {
+        let is_of = |sent: &&Sent| sent.bytes.starts_with(word);
+        with(|network| network.sent.iter().filter(is_of).count())
+    };
+    let [short, full] = [
+        &b"\xff\xff\xff\xffgetinfo"[..],
+        b"\xff\xff\xff\xffgetstatus",
+    ]
+    .map(count);
+    assert_eq!((short, full), (4, 0));
 }
 
 /// Ports and addresses of a host follow one another in 0.6 s, or after an answer of another server.

@@ -251,6 +251,11 @@ fn duplicates_and_impossible_targets_are_reported() {
         "the next target of the host"
     );
     assert_eq!(scanner.stats().not_asked, 4);
+    let group = ("224.0.0.1:1".parse().unwrap(), Script::default());
+    let mut scanner = scanner_with([group], options());
+    drain(&mut scanner, now);
+    assert!(!scanner.is_finished() && scanner.poll_answer().is_some());
+    assert!(scanner.is_finished());
 }
 
 #[test]

@@ -257,12 +257,13 @@ fn play(random: &mut Random, counts: &mut Counts) {
     let (options, rate) = options(random);
     let mut admission = Admission::new(&options, start);
     let mut model = Model::new(rate);
-    let (shortest, spread) = random.pick([(1, 8), (20, 40), (20, 180)]);
+    let (mut shortest, mut spread) = (1, 8);
     let (mut most_sent, mut most_datagrams) = (1, 1);
     let (mut now, mut former_rate) = (Duration::ZERO, rate);
     for step in 0..600 {
         if step % 200 == 0 {
             (most_sent, most_datagrams) = random.pick([(2, 9), (9, 1), (40, 2)]);
+            (shortest, spread) = random.pick([(1, 8), (20, 40), (60, 90), (200, 180)]);
         }
         let pause = random.pick([0, 0, 0, 1, 100, 1_000, 7_000, 300_000]);
         now += Duration::from_micros(pause);
