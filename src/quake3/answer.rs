@@ -371,6 +371,18 @@ mod tests {
     }
 
     #[test]
+    fn without_a_reply_the_last_datagram_says_why() {
+        let read = |datagrams: &[&[u8]]| {
+            let answer = Answer::from_datagrams(datagrams, &Limits::default());
+            answer.unwrap_err().kind
+        };
+        let info = &b"\xff\xff\xff\xffinfoResponse"[..];
+        let cut = ParseErrorKind::CutShort("the reply: no infostring");
+        assert_eq!(read(&[b"x", info]), cut);
+        assert_ne!(read(&[info, b"x"]), cut);
+    }
+
+    #[test]
     fn a_line_of_a_stream_is_damage_outside_quake_world() {
         let body = b"\xff\xff\xff\xffstatus\n\\sv_map\\edge\nqtv 1 \"\" \"\" 0\n";
         let limits = Limits::default().with_max_rules(1);
@@ -432,6 +444,8 @@ mod tests {
         };
         assert!(is_complete("2"));
         assert!(!is_complete("1"));
+        let alone = Answer::from_datagrams([first.clone()], &Limits::default()).unwrap();
+        assert!(alone.completeness().lacks(Part::End), "more may follow");
         // A datagram that is short is a whole reply.
         let lines = "1 0 0 0 \"a\" \"\" 0 0\n".repeat(2);
         let short = datagram(&format!("\\k\\v\n{lines}"));

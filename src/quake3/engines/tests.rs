@@ -650,6 +650,8 @@ const FIELDS: &[(Family, &str, &str)] = &[
         "game Warsow, limit 1200s, left 446s",
     ),
     (Family::Quake3, r"\gametype\4\g_gametype\3", "type 3"),
+    (Family::Quake3, r"\com_gamename\ \gamename\a", "game a"),
+    (Family::Quake3, r"\qcstatus\:2.5.2", ""),
     (
         Family::Quake3,
         r"\gametypestring\b\g_gametypestring\a",
