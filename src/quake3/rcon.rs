@@ -4,7 +4,7 @@
 //!  client                                              server
 //!    │  FF FF FF FF "rcon" 20 password 20 command         │
 //!    │ ─────────────────────────────────────────────────► │
-//!    │  FF FF FF FF "print" 0A text (≤ 1007 bytes)        │   or "n" text (≤ 1395 bytes): DarkPlaces
+//!    │  FF FF FF FF "print" 0A text (≤ 1007 bytes)        │   or "n" text (≤ 1394 bytes): DarkPlaces
 //!    │ ◄───────────────────────────────────────────────── │
 //!    │  … as many as it takes; none is marked as the last │
 //!    │ ◄───────────────────────────────────────────────── │
