@@ -555,8 +555,11 @@ const NO_PASSWORD: [&str; 4] = [
 fn last_line(text: &[u8]) -> String {
     let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
     let lines = TextRef::new(text, style).lines();
-    let last = lines.last();
-    last.map_or(String::new(), |line| line.plain().trim().to_lowercase())
+    let lines = lines.map(|line| line.plain().trim().to_lowercase());
+    lines
+        .filter(|line| !line.is_empty())
+        .last()
+        .unwrap_or_default()
 }
 
 /// A password. `Debug` does not show it. Functions take a text or bytes for one.
