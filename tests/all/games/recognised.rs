@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use queryport::games::Game;
-use queryport::{Answer, Limits, Protocol, ServerStatus, ToStatus};
+use queryport::{Answer, Limits, Player, Protocol, ServerStatus, ToStatus};
 use serde_json::Value;
 
 use crate::common::captures;
@@ -249,6 +249,18 @@ fn a_stock_type_of_match_tells_unreal_tournament_3() {
     assert_eq!(of("OtherGame.Duel"), None);
 }
 
+/// Its players have Steam's ids (Austinb/GameQ, tests/Protocols/Providers/Justcause2).
+#[test]
+fn a_value_of_its_players_tells_just_cause_2() {
+    let mut status = ServerStatus::default();
+    status.players.push(Player::new("William"));
+    assert_eq!(Game::of(&status, Protocol::GameSpy4), None);
+    status.players[0].extra.push("steamid", "STEAM_0:1:2");
+    let game = Game::of(&status, Protocol::GameSpy4).unwrap();
+    assert_eq!(game.id, "jc2m");
+    assert_eq!(game.to_string(), game.name);
+}
+
 /// Its replies name no game (Austinb/GameQ, tests/Protocols/Providers/Had2).
 #[test]
 fn keys_tell_hidden_and_dangerous_2() {
@@ -288,6 +300,10 @@ fn an_info_tells_the_game() {
         (
             r"\gamever\2.0\gametypestring\Free-For-All\gametype\1\hostname\x\protocol\16",
             None,
+        ),
+        (
+            r"\gamever\1.0\gametypestring\Free-For-All\hostname\x\protocol\6",
+            Some("mohaa"),
         ),
         // callofduty4x/CoD4x_Server, src/sv_main.c; xtnded/codextended, sv_main.c.
         (

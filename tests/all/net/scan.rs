@@ -520,6 +520,8 @@ async fn a_scan_asks_for_a_large_receive_buffer() {
             .receive_buffer
     };
     let without = given(Some(65_536));
+    let default = std::fs::read_to_string("/proc/sys/net/core/rmem_default").unwrap();
+    assert_eq!(without.to_string(), default.trim(), "never less");
     assert_eq!(given(None), without.max(2 * most.min(4 << 20)));
 }
 
@@ -665,6 +667,14 @@ async fn targets_come_from_a_stream() {
 fn without_a_runtime_a_scan_is_an_error() {
     let targets = vec![(Protocol::Quake3, SocketAddr::from(([127, 0, 0, 1], 1)))];
     assert!(client().scan(targets, options()).is_err());
+}
+
+#[tokio::test]
+async fn a_link_local_address_of_a_scan_needs_its_interface() {
+    let targets = [("[fe80::1]:1".parse().unwrap(), Unmarked::default())];
+    let mut scan = Scan::new(targets, timing(), options()).unwrap();
+    let error = scan.next_answer().await.unwrap().result.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BadAddress);
 }
 
 /// A list may turn out to be empty, as a master's can.

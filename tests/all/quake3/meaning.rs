@@ -365,16 +365,40 @@ fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
         [(1, devils, None), (2, angels, None)]
     );
     assert_eq!(of(&format!(r"{names}\g_gametype\0")), [], "everyone alone");
-    // The key P of Enemy Territory (etlegacy, src/game/g_main.c): a digit for each client slot in
-    // use.
-    let et = read("statusResponse\n\\P\\--3-1-2\n1 2 \"a\"\n3 4 \"b\"\n5 6 \"c\"\n");
-    let teams: Vec<_> = et.players.iter().map(|player| player.team).collect();
-    assert_eq!(teams, [Some(3), Some(1), Some(2)]);
-    let other = read("statusResponse\n\\P\\--3-1-2\n1 2 \"a\"\n3 4 \"b\"\n");
-    assert!(
-        other.players.iter().all(|player| player.team.is_none()),
-        "of another moment"
-    );
+}
+
+/// The keys `P` and `B`: a character for each client slot (etlegacy, src/game/g_main.c;
+/// Unvanquished, src/sgame/sg_main.cpp).
+#[test]
+fn slots_tell_teams_and_bots_if_they_fit_the_players() {
+    for (keys, teams, bots) in [
+        (r"\P\--3-1-2", "312", "???"),
+        (r"\P\--3-1", "???", "???"),
+        (r"\P\--3-1-2-0", "???", "???"),
+        (r"\P\--x-1-2", "???", "???"),
+        (r"\P\--3-1-2\B\--b----", "312", "yes no no"),
+        (r"\P\--3-1-2\B\b---bb-", "312", "no yes no"),
+        (r"\P\--3-1-2\B\--b---", "312", "???"),
+        (r"\P\--3-1-2\B\--b-----", "312", "???"),
+        (r"\P\--3-1\B\--b--", "???", "???"),
+    ] {
+        let status = read(&format!(
+            "statusResponse\n\\daemonver\\0.54{keys}\n1 2 \"a\"\n3 4 \"b\"\n5 6 \"c\"\n"
+        ));
+        let team = |player: &Player| player.team.map_or("?".to_owned(), |team| team.to_string());
+        assert_eq!(
+            status.players.iter().map(team).collect::<String>(),
+            teams,
+            "{keys}"
+        );
+        let bot = |player: &Player| player.bot.map(|bot| if bot { "yes" } else { "no" });
+        let found: Option<Vec<_>> = status.players.iter().map(bot).collect();
+        assert_eq!(
+            found.map_or("???".to_owned(), |found| found.join(" ")),
+            bots,
+            "{keys}"
+        );
+    }
 }
 
 #[test]
