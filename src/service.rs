@@ -98,7 +98,7 @@ impl Service {
             _ => 68,
         };
         let max_reply = match format {
-            Format::Quake3 => 1396,
+            Format::Quake3 | Format::Quake2 => 1396,
             // Eight datagrams: GameSpy's own code (QR2 SDK, qr2.c) sends no more.
             _ => 11_200,
         };

@@ -55,7 +55,7 @@ impl Answer {
         status.player_count = counts.players;
         status.bot_count = counts.bots;
         status.former_players = reader.take_former(&mut players, &parts.players);
-        let lists_nobody = players.is_empty();
+        let lists_nobody = players.is_empty() && status.former_players.is_empty();
         let counts_somebody = counts.players.is_some_and(|count| count > 0);
         let lacks_list = lists_nobody && counts_somebody && !engine.may_be_unlisted;
         if parts.has_player_list(self.asked()) && !lacks_list {
@@ -455,7 +455,7 @@ mod tests {
 
     #[test]
     fn the_best_of_several_fields_counts_in_any_order() {
-        // The first of these comes last.
+        // The fields in order of preference; they are written in reverse order.
         let read = |fields: &[&str]| {
             let mut reply = String::new();
             for (number, field) in fields.iter().enumerate().rev() {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use nom::branch::alt;
 use nom::bytes::complete;
 use nom::bytes::streaming::{tag, take_until, take_while_m_n};
-use nom::combinator::{iterator, map, opt, value, verify};
+use nom::combinator::{iterator, map, opt, peek, value, verify};
 use nom::number::complete::{be_u16, be_u32};
 use nom::sequence::preceded;
 use nom::{Needed, Parser};
@@ -329,10 +329,11 @@ impl Dialogue for GameSpy1Dialogue {
         rest: &[u8],
         servers: &mut Collector,
     ) -> Result<ListEnd, ListError> {
-        // Otherwise the end mark may be the greeting's.
         let can_settle = self.can_settle(rest);
         let end = self.handle_end(rest, servers)?;
-        Ok(if can_settle { end } else { ListEnd::Cut })
+        // Without servers, the end mark may be the greeting's.
+        let is_certain = can_settle || servers.has_entries();
+        Ok(if is_certain { end } else { ListEnd::Cut })
     }
 }
 
@@ -450,8 +451,8 @@ fn greeting(input: &[u8]) -> Parsed<'_, Greeting<'_>> {
     Ok((rest, Greeting { challenge, marks }))
 }
 
-/// The challenge of a greeting that may be cut, because the challenge is shorter than usual. Some list
-/// servers send an empty one and require no proof (garncarz/nogamespy-vietcong).
+/// The challenge of a greeting that may be cut, because the challenge is shorter than usual. Some
+/// list servers send an empty one and require no proof (garncarz/nogamespy-vietcong).
 fn short_greeting(input: &[u8]) -> Option<&[u8]> {
     let start = memchr::memmem::find(input, SECURE)?.saturating_add(SECURE.len());
     let challenge = input.get(start..)?;
@@ -473,7 +474,7 @@ enum Element {
 /// `pair = "\" text "\" text`.
 fn element(input: &[u8]) -> Parsed<'_, Element> {
     let refusal = alt((tag(&br"\fatal\"[..]), tag(ERROR), tag(&br"\echo\"[..])));
-    let pair = (separator, text, separator, text);
+    let pair = (separator, text, separator, text, peek(separator));
     alt((
         value(Element::Refusal, refusal),
         value(Element::End, tag(END)),
@@ -484,13 +485,14 @@ fn element(input: &[u8]) -> Parsed<'_, Element> {
     .parse(input)
 }
 
-/// `entry = ["\"] "ip\" text ["\port\" text]`. The text before it may have taken its first byte.
+/// `entry = ["\"] "ip\" text ["\port\" text]`. Only the bytes after it show where it ends.
 /// netPanzer's list server writes the port under a key of its own (netpanzer/netpanzer,
 /// ServerQueryThread.cpp).
 fn entry(input: &[u8]) -> Parsed<'_, Option<SocketAddr>> {
     let (rest, (_, _, ip)) = (opt(separator), tag(&br"ip\"[..]), text).parse(input)?;
     let port = preceded(tag(&br"\port\"[..]), text);
     let (rest, port) = opt(port).parse(rest)?;
+    let (rest, _) = peek(separator).parse(rest)?;
     let server = match port {
         Some(port) => address_and_port(ip, port),
         None => address(ip),
@@ -502,7 +504,7 @@ fn separator(input: &[u8]) -> Parsed<'_, &[u8]> {
     tag(&br"\"[..]).parse(input)
 }
 
-/// `text = *1024OCTET`. Only the byte after it shows where it ends.
+/// `text = *1024OCTET`.
 fn text(input: &[u8]) -> Parsed<'_, &[u8]> {
     take_while_m_n(0, MAX_TEXT, |byte| byte != b'\\').parse(input)
 }

@@ -125,13 +125,14 @@ impl ListSession {
     /// Appends the bytes to send to `out` and returns their length; `None` if there are none.
     ///
     /// Send them in one write: OpenSpy drops a message that arrives in two pieces.
-    pub fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<usize> {
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<usize> {
         let length = self.out.len();
         if length == 0 {
             return None;
         }
         out.append(&mut self.out);
         self.dialogue.handle_sent(&mut self.received);
+        self.settle(now);
         Some(length)
     }
 

@@ -228,7 +228,7 @@ fn entry(body: &[u8], is_ut2004: bool) -> Parsed<'_, ListedServer> {
     } else {
         opt(byte.map(i32::from)).parse(rest)?
     };
-    let (rest, skill_level) = if is_ut2004 {
+    let (rest, skill_level) = if is_ut2004 && flags.is_some() {
         opt(string).parse(rest)?
     } else {
         (rest, None)

@@ -90,8 +90,9 @@ impl StatusQuery {
 
     /// The challenge that is sent.
     fn challenge(&self) -> Option<&[u8]> {
-        let has_one = self.options.dialect != Dialect::NoChallenge;
-        has_one.then_some(&self.challenge)
+        let dialect = self.options.dialect;
+        let has_none = dialect == Dialect::NoChallenge || is_sibling(dialect);
+        (!has_none).then_some(&self.challenge)
     }
 
     /// The verdict on a datagram of Quake 2, QuakeWorld or Quetoo. All answer `status`, so each

@@ -175,7 +175,7 @@ impl Replies {
 pub(crate) enum Names {
     /// The game in `com_gamename` or `gamename`, and its modification.
     GameAndModification,
-    /// The game in `gamename`; `game` is always the folder of the modification.
+    /// The same, but `game` is always the folder of the modification.
     GameAndFolder,
     /// The game has this name. In a status, the key names the game module, which is the
     /// modification; in an `infoResponse`, it may name the game.

@@ -23,7 +23,10 @@ impl<'a> GameNames<'a> {
                 let game_keys = [COM_GAMENAME, GAMENAME, GAME];
                 Self::two_names(known, engine, &game_keys)
             }
-            Names::GameAndFolder => Self::two_names(known, engine, &[GAMENAME]),
+            Names::GameAndFolder => {
+                let game_keys = [COM_GAMENAME, GAMENAME];
+                Self::two_names(known, engine, &game_keys)
+            }
             Names::GameModule { game, module } => Self::module_of(known, engine, game, *module),
             Names::Modification(keys) => Self::own_and_other(known, engine, keys),
         }

@@ -107,7 +107,8 @@ impl<'a> Reply<'a> {
     fn counts(&self, lines: &Lines) -> (Option<u32>, Option<u32>) {
         let marks_bots = matches!(self.answer.family(), Family::QuakeWorld | Family::Quetoo);
         if marks_bots {
-            return lines.counts_without_spectators();
+            let (players, marked_bots) = lines.counts_without_spectators();
+            return (players, self.bot_count(players).or(marked_bots));
         }
         let players = self.player_count(lines);
         (players, self.bot_count(players))

@@ -67,11 +67,12 @@ pub(super) fn join<'a>(bytes: &'a [u8], fragments: &Fragments) -> Vec<Part<'a>> 
     for (number, datagram) in fragments.iter() {
         let end = at.saturating_add(datagram.len());
         let start = at.saturating_add(BODY_AT);
+        let is_last = fragments.end_number() == Some(number);
         let part = Part {
             start,
             end,
             opening: Opening::of(bytes.get(start..end).unwrap_or_default()),
-            is_full: datagram.len() >= MAX_DATAGRAM,
+            is_full: datagram.len() >= MAX_DATAGRAM && !is_last,
             seam: Seam::Last,
         };
         if let Some(previous) = parts.last_mut() {
@@ -144,9 +145,8 @@ impl<'a> Part<'a> {
 
     /// Connects the part with one that begins with a pair.
     fn connect_pair(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Seam<'a> {
-        if self.is_full
-            && let Some(copy_at) = copy_of_pair(self.body(bytes), next)
-        {
+        let may_end_in_pair = self.is_full && self.opening.section == SERVER;
+        if may_end_in_pair && let Some(copy_at) = copy_of_pair(self.body(bytes), next) {
             self.leave_out(copy_at);
             return Seam::Pair;
         }

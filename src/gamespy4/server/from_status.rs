@@ -21,11 +21,12 @@ const MAX_CELL: usize = 200;
 pub(super) const MAX_VALUE: usize = 1200;
 
 /// Converts a status to the content of a full reply: the keys that tools look for, the rules, the
-/// columns of the players and of the teams. Values of the keys are cut at `max_value` bytes; no
-/// number is that long.
+/// columns of the players and of the teams. Texts of the keys are cut at `max_value` bytes, and
+/// other values that are longer are left out.
 pub(super) fn content(status: &ServerStatus, format: Format, max_value: usize) -> Content {
-    let required = RequiredKeys::of(status, format).keys;
+    let mut required = RequiredKeys::of(status, format).keys;
     let has_long_value = required.iter().any(|key| key.value.len() > max_value);
+    required.retain(|key| key.is_text || key.value.len() <= max_value);
     Content {
         is_minecraft: format == Format::Minecraft,
         required: required_pairs(&required, max_value),
@@ -43,6 +44,8 @@ pub(super) fn content(status: &ServerStatus, format: Format, max_value: usize) -
 struct Required<'a> {
     key: &'static str,
     value: Cow<'a, [u8]>,
+    /// Whether a part of the value still means something, unlike a part of a number.
+    is_text: bool,
 }
 
 /// The keys that tools look for, in the order of the wire.
@@ -101,7 +104,7 @@ impl<'a> RequiredKeys<'a> {
         let dedicated = status
             .dedicated
             .map(|is_dedicated| word(is_dedicated).as_bytes());
-        self.put("bIsDedicated", dedicated.map(Cow::Borrowed));
+        self.put("bIsDedicated", dedicated.map(Cow::Borrowed), false);
         self.text("EngineVersion", &status.version);
         self.number("MinNetVersion", status.protocol_version);
         self.number("s7", status.password);
@@ -125,6 +128,10 @@ impl<'a> RequiredKeys<'a> {
         let rule = |key| self.status.rules.get(key).map(wire);
         let rules = [MUTATOR_BITS, MUTATOR_NAMES, MUTATOR_CLASSES].map(rule);
         if have_mutators(&rules, version.as_deref(), mutators) {
+            let [bits, names, classes] = rules;
+            self.put(MUTATOR_BITS, bits, false);
+            self.put(MUTATOR_NAMES, names, true);
+            self.put(MUTATOR_CLASSES, classes, true);
             return;
         }
         let (mut bits, mut names) = (0_u32, Vec::new());
@@ -136,7 +143,7 @@ impl<'a> RequiredKeys<'a> {
         }
         let names = names.join(&ut3::SEPARATOR);
         self.number(MUTATOR_BITS, Some(bits));
-        self.put(MUTATOR_NAMES, Some(names.into()));
+        self.put(MUTATOR_NAMES, Some(names.into()), true);
     }
 
     /// The keys of Minecraft's own server (Krypton and Velocity, GS4QueryHandler).
@@ -146,7 +153,7 @@ impl<'a> RequiredKeys<'a> {
             let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
             minecraft_title(&name.decoded(), &version)
         });
-        self.put_or("hostname", title.map(Cow::Owned), "");
+        self.put_or("hostname", title.map(Cow::Owned), "", true);
         self.text_or("gametype", &status.game_type, "SMP");
         self.text_or("game_id", &status.game, "MINECRAFT");
         self.text_or("version", &status.version, "");
@@ -156,7 +163,7 @@ impl<'a> RequiredKeys<'a> {
             .get("plugins")
             .filter(|list| !list.raw().is_empty());
         let software = plugins.or_else(|| status.mod_name.as_ref().map(Text::as_ref));
-        self.put_or("plugins", software.map(wire), "");
+        self.put_or("plugins", software.map(wire), "", true);
         self.text_or("map", &status.map, "world");
         self.number_or("numplayers", status.online(), "0");
         self.number_or("maxplayers", status.max_players, "0");
@@ -165,16 +172,16 @@ impl<'a> RequiredKeys<'a> {
     }
 
     fn text(&mut self, key: &'static str, text: &'a Option<Text>) {
-        self.put(key, text.as_ref().map(|text| wire(text.as_ref())));
+        self.put(key, text.as_ref().map(|text| wire(text.as_ref())), true);
     }
 
     fn text_or(&mut self, key: &'static str, text: &'a Option<Text>, default: &'static str) {
         let value = text.as_ref().map(|text| wire(text.as_ref()));
-        self.put_or(key, value, default);
+        self.put_or(key, value, default, true);
     }
 
     fn number(&mut self, key: &'static str, number: Option<impl Into<i64>>) {
-        self.put(key, number.map(decimal));
+        self.put(key, number.map(decimal), false);
     }
 
     fn number_or(
@@ -183,23 +190,36 @@ impl<'a> RequiredKeys<'a> {
         number: Option<impl Into<i64>>,
         default: &'static str,
     ) {
-        self.put_or(key, number.map(decimal), default);
+        self.put_or(key, number.map(decimal), default, false);
     }
 
     fn rule_or(&mut self, key: &'static str, default: &'static str) {
-        self.put_or(key, None, default);
+        self.put_or(key, None, default, false);
     }
 
     /// Adds a key, if there is a value.
-    fn put(&mut self, key: &'static str, value: Option<Cow<'a, [u8]>>) {
-        self.keys.extend(value.map(|value| Required { key, value }));
+    fn put(&mut self, key: &'static str, value: Option<Cow<'a, [u8]>>, is_text: bool) {
+        self.keys.extend(value.map(|value| Required {
+            key,
+            value,
+            is_text,
+        }));
     }
 
     /// Adds a key with the value, else with that of its rule, else with the default.
-    fn put_or(&mut self, key: &'static str, value: Option<Cow<'a, [u8]>>, default: &'static str) {
+    fn put_or(
+        &mut self,
+        key: &'static str,
+        value: Option<Cow<'a, [u8]>>,
+        default: &'static str,
+        is_text: bool,
+    ) {
         let value = value.or_else(|| self.status.rules.get(key).map(wire));
-        let value = value.unwrap_or_else(|| default.as_bytes().into());
-        self.put(key, Some(value));
+        self.put(
+            key,
+            Some(value.unwrap_or_else(|| default.as_bytes().into())),
+            is_text,
+        );
     }
 }
 
@@ -254,7 +274,7 @@ fn mutator_bit(mutator: &Text, version: Option<&[u8]>) -> Option<u32> {
 
 fn required_pairs(required: &[Required<'_>], max_value: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    for Required { key, value } in required {
+    for Required { key, value, .. } in required {
         put_text(key.as_bytes(), MAX_KEY, &mut out);
         put_text(value, max_value, &mut out);
     }

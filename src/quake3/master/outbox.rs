@@ -12,7 +12,7 @@ use crate::model::serving::Occupancy;
 use crate::quake3::wire::list::{Addresses, GetServers, MAX_PART, put_part};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// The maximum number of lists that are being sent or waiting.
 const MAX_LISTS: usize = 64;
@@ -159,6 +159,7 @@ pub(super) struct Outbox {
 
 impl Outbox {
     pub(super) fn new(secret: Secret, options: &Options) -> Self {
+        let decay = options.list_decay.max(Duration::from_millis(1));
         let bytes_per_second = u64::from(options.list_bytes_per_second).max(BURST);
         Self {
             lists: VecDeque::new(),
@@ -166,7 +167,7 @@ impl Outbox {
             byte_rate: Rate::per_second(bytes_per_second, BURST),
             secret,
             lists_sent: Sketch::default(),
-            list_rate: Rate::new(1, options.list_decay, options.lists_in_a_row.into()),
+            list_rate: Rate::new(1, decay, options.lists_in_a_row.into()),
         }
     }
 

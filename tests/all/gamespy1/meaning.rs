@@ -29,6 +29,14 @@ fn names_and_scores(status: &ServerStatus) -> Vec<(String, Option<i64>)> {
         .collect()
 }
 
+#[test]
+fn a_list_of_former_players_alone_is_a_list() {
+    let status =
+        read(&[br"\gamename\bfield1942\numplayers\0\player_0\A\ngsecret_0\bot\final\\queryid\1.1"]);
+    assert_eq!(status.former_players.len(), 1);
+    assert!(status.players.is_empty() && status.players.is_known());
+}
+
 /// GameSpy's second generation writes column after column (nitrocaster/GameSpy, qr2.c).
 #[test]
 fn a_backslash_in_a_name_shifts_no_scores_in_column_order() {

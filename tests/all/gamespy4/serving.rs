@@ -437,6 +437,28 @@ fn a_list_of_mutators_is_cut_after_a_whole_name() {
     }
 }
 
+/// The same mutators as rules: their bits have another meaning without their classes.
+#[test]
+fn mutators_are_read_whole_or_not_at_all_from_a_reply_that_is_cut() {
+    let mut served = status(2, 0);
+    served.version = None;
+    served.mutators = Some(vec!["SlowTimeKills".into()]);
+    let classes = "UTGame.UTMutator_SlowTimeKills".repeat(30);
+    served.rules = [("p268435717", "1"), ("p1073741829", &classes)]
+        .into_iter()
+        .collect();
+    for max_reply in (1000..4000).step_by(8) {
+        let service = Service::new(Format::UnrealTournament3).with_max_reply(max_reply);
+        let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
+        let read = answer.to_status().mutators.unwrap_or_default();
+        let names: Vec<_> = read.iter().map(ToString::to_string).collect();
+        assert!(
+            names.iter().all(|name| name != "BigHead"),
+            "{max_reply}: {names:?}"
+        );
+    }
+}
+
 /// Clients number teams by their rows: usually from 1, those of Unreal Tournament 3 from 0
 /// (captures).
 #[test]

@@ -597,9 +597,9 @@ fn a_challenge_of_another_length_is_answered_too() {
 
 #[test]
 fn texts_of_a_list_have_1024_bytes_at_most() {
-    for (length, is_read) in [(1024, true), (1025, false)] {
+    for (length, end, is_read) in [(1024, r"\", true), (1025, r"\", false), (1024, "", false)] {
         let name = "x".repeat(length);
-        let list = format!(r"\ip\192.0.2.1:1\hostname\{name}\ip\192.0.2.2:1\final\");
+        let list = format!(r"\ip\192.0.2.1:1\hostname\{name}{end}ip\192.0.2.2:1\final\");
         let now = Instant::now();
         let mut session = session(PLAIN, now);
         for bytes in [GREETING, list.as_bytes()] {
