@@ -8,6 +8,7 @@ use super::exchange::{Ended, Exchanges};
 use super::io::Io;
 use super::querier::{ANY_PORT, Querier};
 use super::server::Server;
+use crate::error::QueryError;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
@@ -155,6 +156,7 @@ impl Querier {
     /// See `Client::detect`.
     pub(super) async fn detect_over<I: Io>(&self, host: &Server) -> Result<Vec<Found>, Error> {
         let given = host.given_port()?;
+        let asked_at = I::now();
         let addresses = self.look_up::<I>(host, ANY_PORT).await?;
         let candidates = ports_of_all(given, self.options);
         let attempts = candidates
@@ -176,6 +178,7 @@ impl Querier {
                 Err(_) => {}
             }
         }
+        let failed = failed.or_else(|| queries.none_started(asked_at));
         match failed {
             // An empty list means that ports were tried, and none answered.
             Some(error) if detected.is_empty() => Err(error),
@@ -190,6 +193,7 @@ impl Querier {
         game: &Game,
         server: &Server,
     ) -> Result<Found, Error> {
+        let asked_at = I::now();
         let given = server.given_port()?;
         let bad = |why| Error::BadAddress {
             text: server.to_string(),
@@ -208,7 +212,7 @@ impl Querier {
         }
         let wanted = Wanted { game, given };
         let answered = self
-            .first_answer::<I>(wanted, attempts, addresses.deadline)
+            .first_answer::<I>(wanted, attempts, asked_at, addresses.deadline)
             .await;
         answered.unwrap_or_else(|| Err(bad(NO_PORT)))
     }
@@ -234,19 +238,22 @@ impl Querier {
             options,
         });
         let wanted = Wanted { game, given };
-        let deadline = after(I::now(), self.deadline);
-        self.first_answer::<I>(wanted, attempts.collect(), deadline)
+        let asked_at = I::now();
+        let deadline = after(asked_at, self.deadline);
+        self.first_answer::<I>(wanted, attempts.collect(), asked_at, deadline)
             .await
             .transpose()
     }
 
     /// Tries ports one after the other, without waiting long for a silent one. Returns the first
-    /// answer, else the error of the first port; `None` without any port.
+    /// answer, else the error of the first port; `None` without any port. `asked_at`: when the
+    /// caller's wait began.
     #[cfg(feature = "games")]
     async fn first_answer<I: Io>(
         &self,
         wanted: Wanted<'_>,
         mut attempts: Vec<Attempt>,
+        asked_at: Instant,
         deadline: Instant,
     ) -> Option<Result<Found, Error>> {
         attempts.truncate(MAX_ATTEMPTS);
@@ -272,7 +279,9 @@ impl Querier {
             // Only a silent port makes the next one wait.
             queries.next_at = I::now();
         }
-        first_error.map(Err)
+        first_error
+            .or_else(|| queries.none_started(asked_at))
+            .map(Err)
     }
 }
 
@@ -314,8 +323,7 @@ impl<'a, I: Io> Staggered<'a, I> {
     async fn next(&mut self, until: Option<Instant>) -> Option<(usize, Result<Found, Error>)> {
         loop {
             let now = I::now();
-            // The first one starts even if the deadline has just passed, so that there is an error.
-            let next_attempt = if now < self.deadline || self.started == 0 {
+            let next_attempt = if now < self.deadline {
                 self.attempts.get(self.started).copied()
             } else {
                 None
@@ -360,6 +368,18 @@ impl<'a, I: Io> Staggered<'a, I> {
             result: Err(error),
         })
     }
+
+    /// The error if the deadline came before the first query.
+    fn none_started(&self, asked_at: Instant) -> Option<Error> {
+        let first = self.attempts.first().filter(|_| self.started == 0)?;
+        let waited = I::now().saturating_duration_since(asked_at);
+        let error = QueryError::Timeout {
+            requests: 0,
+            waited,
+        };
+        let peer = first.peer;
+        Some(Error::Query { peer, error })
+    }
 }
 
 /// Whether one server gave both answers, in the same protocol.
@@ -374,7 +394,7 @@ fn add_if_new(candidates: &mut Vec<Candidate>, candidate: Candidate) {
         (protocol, port, same_request(candidate.options.dialect))
     };
     let is_known = candidates.iter().any(|known| key(known) == key(&candidate));
-    if !is_known {
+    if candidate.port != 0 && !is_known {
         candidates.push(candidate);
     }
 }

@@ -24,7 +24,7 @@ pub(super) trait Io: Send + Sync + 'static {
 
     fn now() -> Instant;
 
-    /// The addresses of a host name. A resolver that blocks may return later than `until`.
+    /// The addresses of a host name.
     async fn resolve(host: &str, port: u16, until: Instant) -> io::Result<Vec<SocketAddr>>;
 
     /// Takes over a non-blocking socket.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::error::Error;
 use super::exchange::{Exchanges, ONLY_SESSION};
-use super::io::{Io, too_late};
+use super::io::Io;
 use super::late_replies::LateReplies;
 use super::server::{HostAndPort, Server, destination};
 use crate::limits::to_u32;
@@ -134,10 +134,7 @@ impl Querier {
         if let Ok(ip) = host.parse::<IpAddr>() {
             return Ok(vec![self.destination(SocketAddr::new(ip, port))?]);
         }
-        let resolved = match I::resolve(host, port, deadline).await {
-            Ok(_) if I::now() >= deadline => Err(too_late("the resolver took too long")),
-            resolved => resolved,
-        };
+        let resolved = I::resolve(host, port, deadline).await;
         let resolved = resolved.map_err(|source| Error::NameResolution {
             host: host.to_owned(),
             source: source.into(),

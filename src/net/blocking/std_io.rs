@@ -40,8 +40,13 @@ impl Io for Std {
         Instant::now()
     }
 
-    async fn resolve(host: &str, port: u16, _until: Instant) -> io::Result<Vec<SocketAddr>> {
-        Ok((host, port).to_socket_addrs()?.collect())
+    async fn resolve(host: &str, port: u16, until: Instant) -> io::Result<Vec<SocketAddr>> {
+        let found = (host, port).to_socket_addrs()?.collect();
+        if Self::now() < until {
+            Ok(found)
+        } else {
+            Err(too_late("the resolver took too long"))
+        }
     }
 
     fn udp(socket: UdpSocket) -> io::Result<UdpSocket> {
