@@ -17,7 +17,7 @@ use crate::quake3::engines::{ALL, Engine, SIBLINGS};
 
 /// The minimum likeness of a suggestion (Jaro-Winkler, 0 to 1).
 const LIKE: f64 = 0.8;
-/// Longest text that is compared with the names, in bytes. The cost grows with its length times
+/// Longest text that is compared with the names of games, in bytes. The cost grows with its length times
 /// that of every name.
 const MAX_NAME: usize = 128;
 /// The maximum number of games that an error suggests.

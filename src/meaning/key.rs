@@ -322,8 +322,8 @@ const fn next_slot(slot: usize) -> usize {
     slot.wrapping_add(1) % SLOT_COUNT
 }
 
-/// The first slot for a name, the same in any ASCII case. It depends on the first and the last
-/// eight or four bytes and on the length.
+/// The first slot for a name, the same in any ASCII case. It depends on the length and, from
+/// four bytes on, on the first and the last four or eight bytes.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "only the low bits count")]
 const fn slot_of(name: &[u8]) -> usize {
