@@ -257,13 +257,12 @@ fn play(random: &mut Random, counts: &mut Counts) {
     let (options, rate) = options(random);
     let mut admission = Admission::new(&options, start);
     let mut model = Model::new(rate);
-    let (mut shortest, mut spread) = (1, 8);
-    let (mut most_sent, mut most_datagrams) = (1, 1);
+    let (mut round_trips, mut most) = ((1, 8), (1, 1));
     let (mut now, mut former_rate) = (Duration::ZERO, rate);
     for step in 0..600 {
         if step % 200 == 0 {
-            (most_sent, most_datagrams) = random.pick([(2, 9), (9, 1), (40, 2)]);
-            (shortest, spread) = random.pick([(1, 8), (20, 40), (60, 90), (200, 180)]);
+            most = random.pick([(2, 9), (9, 1), (40, 2)]);
+            round_trips = random.pick([(1, 8), (20, 40), (60, 90), (200, 180)]);
         }
         let pause = random.pick([0, 0, 0, 1, 100, 1_000, 7_000, 300_000]);
         now += Duration::from_micros(pause);
@@ -287,16 +286,17 @@ fn play(random: &mut Random, counts: &mut Counts) {
                 (model.capacity, model.usable) = ((bytes / 3072) as f64, (bytes / 3072) as f64);
             }
             2..=4 => {
+                let (shortest, spread) = round_trips;
                 let rtt = MS * (shortest + random.below(spread) as u32);
                 admission.answered(rtt);
                 model.answer(rtt);
             }
             5..=8 => {
                 let both = (&mut admission, &mut model);
-                receive(random, both, (instant, now), most_datagrams);
+                receive(random, both, (instant, now), most.1);
             }
             _ => {
-                for _ in 0..random.below(most_sent) {
+                for _ in 0..random.below(most.0) {
                     if model.blocked_until(now).is_none() {
                         assert_eq!(admission.sent(instant), model.send(now));
                         counts.sent += 1;
@@ -309,8 +309,7 @@ fn play(random: &mut Random, counts: &mut Counts) {
         assert_eq!(admission.blocked_until(instant), expected, "at {now:?}");
         counts.blocked += u32::from(blocked_until.is_some());
         let rate = model.rate.map(|(rate, _)| rate);
-        counts.count_change(former_rate, rate);
-        former_rate = rate;
+        counts.count_change(std::mem::replace(&mut former_rate, rate), rate);
     }
 }
 
