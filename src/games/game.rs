@@ -395,6 +395,7 @@ mod tests {
         assert_eq!(ports(QueryPort::Same), [Some(1), Some(7777), Some(65_535)]);
         assert_eq!(ports(QueryPort::Fixed(29_900)), [Some(29_900); 3]);
         assert_eq!(ports(QueryPort::Offset(1)), [Some(2), Some(7778), None]);
+        assert_eq!(ports(QueryPort::Offset(2)), [Some(3), Some(7779), None]);
         assert_eq!(
             ports(QueryPort::Offset(-1)),
             [None, Some(7776), Some(65_534)],

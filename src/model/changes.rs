@@ -102,8 +102,9 @@ mod tests {
         assert_eq!(names(&changes.left), ["Unnamed"]);
         let nobody = status(&[]);
         assert_eq!(
-            names(&nobody.players_changed_since(&earlier).unwrap().left).len(),
-            4
+            names(&nobody.players_changed_since(&earlier).unwrap().left),
+            ["Ann", "Unnamed", "Unnamed", "Bob"],
+            "in the order of the list"
         );
         assert_eq!(
             now.players_changed_since(&now),

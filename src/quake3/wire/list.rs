@@ -572,6 +572,9 @@ mod tests {
                 "as dpmaster's messages.c"
             );
         }
+        for number in [0, -1] {
+            assert_eq!(parse(&format!(" {number}")), Ok(GetServers::new(number)));
+        }
         assert_eq!(parse(" 4TheFun -1").unwrap().game, Some(&b"4TheFun"[..]));
         let both = parse_ext(" Quake3Arena 68 ipv4 empty ipv6").unwrap();
         assert!(both.ipv4 && both.ipv6 && both.empty && !both.full);

@@ -427,6 +427,7 @@ mod tests {
                 ..pseudo
             },
             PlayerRecord::new(0, FString::narrow(b"Redeemer")),
+            PlayerRecord::new(0, FString::narrow(b"The Red Team")),
         ] {
             assert_eq!(real.pseudo_team(), None);
         }

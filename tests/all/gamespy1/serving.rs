@@ -529,7 +529,10 @@ fn a_status_has_the_sections_of_ut99() {
     };
     status.teams = vec![team(1, "Blue", 2), team(-1, "None", 0), team(0, "Red", 0)];
     status.rules = [
+        ("wantworldlog", "true"),
+        ("location", "2"),
         ("minnetver", "432"),
+        ("worldlog", "false"),
         ("MapTitle", "Facing Worlds"),
         ("HostName", "another"),
         ("FRAGLIMIT", "30"),
@@ -550,9 +553,9 @@ fn a_status_has_the_sections_of_ut99() {
         assert_eq!(replies.len(), 1);
         replies[0].to_vec()
     };
-    let basic = br"\gamename\ut\gamever\451\minnetver\432";
+    let basic = br"\gamename\ut\gamever\451\minnetver\432\location\2";
     let info = b"\\hostname\\Gr\xfcn\\hostport\\7777\\maptitle\\Facing Worlds\\mapname\\CTF-Face\
-        \\numplayers\\1\\maxplayers\\8\\gamemode\\openplaying";
+        \\numplayers\\1\\maxplayers\\8\\gamemode\\openplaying\\worldlog\\false\\wantworldlog\\true";
     let rules = "\\mutators\\Instagib, LowGrav\\password\\False\\listenserver\\False\
         \\timelimit\\20\\fraglimit\\3\\goalteamscore\\3\\AdminName\\Жук";
     let players = br"\player_0\Ann\frags_0\-3\ping_0\40\team_0\1\mesh_0\Male\ngsecret_0\bot";
