@@ -197,7 +197,8 @@ fn the_messages_about_the_list_are_whole_after_the_end() {
     pty.wait_for(ENTER);
     // Another size draws all texts anew and whole.
     for columns in 200..800 {
-        if pty.text().contains("openarna") {
+        let text = pty.text();
+        if text.contains("openarna") && text.contains("2 lines of the list rejected") {
             break;
         }
         kit::terminal::resize(&pty.line, columns, 24);
