@@ -8,7 +8,7 @@ use queryport::lists::{GameSpy1List, ListError};
 use queryport::{
     Client, Error, ErrorKind, Player, Protocol, QueryOptions, ServerStatus, Service, Timing,
 };
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::time::Instant;
 
 use crate::clock::run_in_steps;
@@ -135,11 +135,10 @@ async fn each_failure_of_a_list_server_has_its_error() {
         "the default is longer"
     );
 
-    let closed = silent.local_addr().unwrap();
-    drop(silent);
-    let error = client()
-        .list(&closed.to_string(), request())
-        .await
-        .unwrap_err();
+    // Bound, so that no other test gets the port, and not listening.
+    let closed = TcpSocket::new_v4().unwrap();
+    closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = closed.local_addr().unwrap().to_string();
+    let error = client().list(&address, request()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unreachable, "{error}");
 }
