@@ -139,7 +139,7 @@ pub(crate) fn advice(name: &str) -> Option<&'static str> {
             "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here"
         }
         "a2s" | "valve" | "source" | "steam" => VALVE,
-        name if VALVE_GAMES.split(' ').any(|game| game == name) => VALVE,
+        name if VALVE_GAMES.contains(&name) => VALVE,
         _ => return None,
     };
     Some(advice)
@@ -148,9 +148,40 @@ pub(crate) fn advice(name: &str) -> Option<&'static str> {
 const VALVE: &str = "it speaks Valve's A2S, which queryport cannot query";
 
 /// Well-known games whose servers answer Valve's queries.
-const VALVE_GAMES: &str = "7daystodie 7d2d ark arma3 conanexiles counterstrike counterstrike2 cs \
-    cs16 cs2 csgo css dayz garrysmod gmod halflife halflife2 hl hl2 hl2dm insurgency l4d l4d2 \
-    left4dead left4dead2 rust squad teamfortress2 tf2 unturned valheim zomboid";
+const VALVE_GAMES: [&str; 32] = [
+    "7daystodie",
+    "7d2d",
+    "ark",
+    "arma3",
+    "conanexiles",
+    "counterstrike",
+    "counterstrike2",
+    "cs",
+    "cs16",
+    "cs2",
+    "csgo",
+    "css",
+    "dayz",
+    "garrysmod",
+    "gmod",
+    "halflife",
+    "halflife2",
+    "hl",
+    "hl2",
+    "hl2dm",
+    "insurgency",
+    "l4d",
+    "l4d2",
+    "left4dead",
+    "left4dead2",
+    "rust",
+    "squad",
+    "teamfortress2",
+    "tf2",
+    "unturned",
+    "valheim",
+    "zomboid",
+];
 
 impl FromStr for Protocol {
     type Err = UnknownProtocol;

@@ -17,7 +17,7 @@ use crate::quake3::engines::{ALL, Engine, SIBLINGS};
 
 /// The minimum likeness of a suggestion (Jaro-Winkler, 0 to 1).
 const LIKE: f64 = 0.8;
-/// Longest text that is compared with the names of games, in bytes. The cost grows with its length times
+/// Longest text that is compared with the names, in bytes. The cost grows with its length times
 /// that of every name.
 const MAX_NAME: usize = 128;
 /// The maximum number of games that an error suggests.
@@ -175,6 +175,9 @@ const fn without_accent(letter: char) -> char {
 /// The protocol whose name has one more, one less or two exchanged letters. A name with another
 /// number is not a slip.
 fn similar_protocol(text: &str) -> Option<Protocol> {
+    if text.len() > MAX_NAME {
+        return None;
+    }
     let wanted = fold(text);
     let letters = |name: &str| {
         name.trim_end_matches(|c: char| c.is_ascii_digit())
@@ -231,8 +234,8 @@ fn likeness(word: &str, wanted: &str) -> f64 {
     }
 }
 
-/// A number of Quake III Arena that only one row has, but many modifications use.
-const SHARED_NUMBER: i32 = 69;
+/// Numbers of Quake III Arena and of many games made from its source: they identify no game.
+const SHARED_NUMBERS: std::ops::RangeInclusive<i32> = 66..=71;
 
 impl Game {
     /// The game that a server runs, recognised by its answer.
@@ -345,10 +348,10 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     first
 }
 
-/// The number of the network protocol, unless it identifies no game.
+/// The number of the network protocol, unless many games share it.
 fn identifying_number(status: &ServerStatus) -> Option<i32> {
     let number = i32::try_from(status.protocol_version?).ok()?;
-    (number != SHARED_NUMBER).then_some(number)
+    (!SHARED_NUMBERS.contains(&number)).then_some(number)
 }
 
 /// The engine of Quake 3's family that the keys of a status identify.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use nom::Parser;
-use nom::bytes::complete::tag;
+use nom::bytes::complete::tag_no_case;
 use nom::combinator::rest;
 use nom::sequence::preceded;
 
@@ -233,9 +233,9 @@ const fn unexpected(expected: &'static str) -> ParseError {
     ParseError::new(ParseErrorKind::Unexpected(expected), line::MARK.len())
 }
 
-/// `echo = %s"echo" SP DQUOTE *OCTET`: the text after the quote.
+/// `echo = "echo" SP DQUOTE *OCTET`: the text after the quote.
 fn echo(text: &[u8]) -> Parsed<'_, &[u8]> {
-    preceded(tag("echo \""), rest).parse(text)
+    preceded(tag_no_case("echo \""), rest).parse(text)
 }
 
 impl Conversation for StatusQuery {

@@ -325,10 +325,10 @@ impl<'a> ListPart<'a> {
     }
 }
 
-/// `sibling-word = %s"servers" ( SP / LF ) / %s"d" LF`: of the masters of Quake 2 and QuakeWorld
+/// `sibling-word = "servers" ( SP / LF ) / %s"d" LF`: of the masters of Quake 2 and QuakeWorld
 /// (fte-team/fteqw, engine/client/net_master.c; captured).
 fn sibling_word(text: &[u8]) -> Parsed<'_, Family> {
-    let quake2 = (tag("servers"), alt((tag(" "), tag("\n"))));
+    let quake2 = (tag_no_case("servers"), alt((tag(" "), tag("\n"))));
     alt((
         value(Family::Quake2, quake2),
         value(Family::QuakeWorld, tag("d\n")),
