@@ -12,8 +12,8 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 /// Every message that a datagram can be, the likeliest first.
 ///
 /// Messages without problems come first, then unknown commands, then messages with problems, then
-/// those whose parser failed, in order of how far it read. A protocol whose first bytes differ is in the list only if
-/// no other candidate is left.
+/// those whose parser failed, in order of how far it read. A protocol whose first bytes differ is in
+/// the list only if no other candidate is left.
 ///
 /// ```
 /// use queryport::{Limits, Protocol, inspect};

@@ -429,11 +429,14 @@ fn rows_that_never_came_are_no_empty_values() {
     assert_eq!(rows.last().unwrap().get("player_"), Some(&b"Zoe"[..]));
 }
 
+/// A datagram of a reply: its number and mark, and what follows them.
+fn part(number: u8, body: &[u8]) -> Vec<u8> {
+    [b"\0\x01\x02\x03\x04splitnum\0", &[number][..], body].concat()
+}
+
 /// The datagram between these two is lost.
 #[test]
 fn a_value_that_never_arrived_hides_none_after_it() {
-    let part =
-        |number: u8, body: &[u8]| [b"\0\x01\x02\x03\x04splitnum\0", &[number][..], body].concat();
     let first = b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0\0score_\0\x005\0";
     let last = b"\x01ping_\0\x0040\x0050\0\0\0\x02\0";
     let status = decode([part(0, first), part(0x82, last)])
@@ -468,8 +471,6 @@ fn datagrams_without_data_are_no_answer() {
 /// The datagram between these two is lost.
 #[test]
 fn a_column_that_goes_on_at_an_earlier_row_loses_the_rows_from_there_on() {
-    let part =
-        |number: u8, body: &[u8]| [b"\0\x01\x02\x03\x04splitnum\0", &[number][..], body].concat();
     let first = b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0Cat\0";
     let last = b"\x01player_\0\x01Dan\0\0\0\x02\0";
     let answer = decode([part(0, first), part(0x82, last)]).unwrap();
