@@ -12,6 +12,7 @@ use kit as common;
 mod blocking;
 mod captures;
 mod clock;
+mod corpus;
 mod courses;
 mod every_protocol;
 mod facts;

@@ -1,4 +1,4 @@
-//! Properties of any list server's stream. Fuzz targets and `tests/corpus/` call these functions.
+//! Properties of any list server's stream. Fuzz targets and `tests/all/corpus/` call these functions.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Assertions that hold for any input. Fuzz targets call them, and `tests/corpus/` replays the
+//! Assertions that hold for any input. Fuzz targets call them, and `tests/all/corpus/` replays the
 //! corpora.
 
 pub mod differential;

@@ -1,4 +1,4 @@
-//! Properties that hold for any input. Fuzz targets and `tests/corpus/` call these functions.
+//! Properties that hold for any input. Fuzz targets and `tests/all/corpus/` call these functions.
 
 use std::time::Instant;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::common::transcript::Transcript;
 use crate::common::{captures, exchange, files, naive, twist};
-use crate::differential;
+use kit::fuzz::differential;
 
 /// Recordings of servers of a protocol: a name, and the datagrams of a reply in order of arrival.
 /// They are the captures, the vectors and the transcripts; for Quake 3 the recorded exchanges as
