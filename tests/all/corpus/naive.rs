@@ -87,8 +87,8 @@ fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
 /// Changes of one byte in each recorded reply.
 const CHANGES: usize = 120;
 
-/// Checks every recorded reply of the project with one byte changed: at its ends, and in equal
-/// steps between. At least one in `part` is complete and compared field by field.
+/// Checks every recorded reply of the project with one byte changed: at the ends of its first and its
+/// last datagram, and in equal steps between. At least one in `part` is complete and compared field by field.
 fn changed(protocol: &str, part: usize, check: fn(&[Vec<u8>]) -> bool) {
     let mut found = Found {
         check,
@@ -102,9 +102,10 @@ fn changed(protocol: &str, part: usize, check: fn(&[Vec<u8>]) -> bool) {
         let step = (bytes * 4 / CHANGES) | 1;
         for (place, packet) in packets.iter().enumerate() {
             for (number, other) in twist::changes(packet).enumerate() {
-                // The marks at the ends are changed in every way.
+                // The marks at the ends are changed in every way; those between are like them.
+                let is_outer = place == 0 || place + 1 == packets.len();
                 let is_at_end = number < 8 || number + 32 > packet.len() * 4;
-                if number % step != 0 && !is_at_end {
+                if number % step != 0 && !(is_outer && is_at_end) {
                     continue;
                 }
                 let what = format!("{}, change {number} of datagram {place}", case.name);
