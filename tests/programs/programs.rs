@@ -17,16 +17,12 @@ mod sessions;
 mod siblings;
 mod tracker;
 
-use kit::list_servers::alterware;
 use kit::terminal::Terminal;
 use kit::{process, terminal};
 
-use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -130,18 +126,11 @@ fn lists_name_games_and_a_rejected_line_is_no_success() {
         "good",
         &format!("openarena {server}\nq3a 127.0.0.1:9 # silent\n"),
     );
-    let run = ["scan", &good, "--timeout", "0.5", "--failures"];
+    let run = ["scan", &good, "--timeout", "0.5"];
     let (code, out, err) = output(&run);
     assert!(
         code == Some(0) && out.contains("a_very_long_map_name Namexxx"),
         "{out}{err}"
-    );
-    let failures: Vec<&str> = err.lines().filter(|line| line.contains(":9")).collect();
-    assert_eq!(failures.len(), 1, "{err}");
-    assert!(
-        failures[0].starts_with("q3a 127.0.0.1:9: ")
-            && failures[0].matches("127.0.0.1").count() == 1,
-        "{err}"
     );
     let wrong = list(
         "wrong",
@@ -150,14 +139,12 @@ fn lists_name_games_and_a_rejected_line_is_no_success() {
     let (code, out, err) = output(&["scan", &wrong, "--timeout", "0.5"]);
     assert!(code == Some(1) && out.lines().count() == 1, "{out}{err}");
     for words in [
-        ":1: unknown game \"openarna\": did you mean openarena",
+        ":1: unknown game",
         ":3: the port \"70000\"",
         "rejected    2",
     ] {
         assert!(err.contains(words), "{words:?} in {err}");
     }
-    let (code, out, err) = output(&["browser", &good, "--timeout", "0.5"]);
-    assert!(code == Some(0) && out.contains("OpenArena"), "{out}{err}");
     let (code, out, err) = output(&["browser", "--plain", &wrong, "--timeout", "0.5"]);
     assert!(
         code == Some(1) && out.lines().count() == 1 && err.contains("openarna"),
@@ -189,33 +176,24 @@ fn replying(replies: Vec<Vec<u8>>) -> std::net::SocketAddr {
 }
 
 #[test]
-fn an_incomplete_answer_of_the_console_has_an_exit_status_of_its_own() {
-    let print = b"\xff\xff\xff\xffprint\na line\n".to_vec();
-    let rcon = |server: std::net::SocketAddr| {
-        let server = server.to_string();
+fn an_answer_of_the_console_keeps_its_lines_and_an_incomplete_one_has_a_status_of_its_own() {
+    let print = b"\xff\xff\xff\xffprint\ncount\t^1file\x1b\t\tfunction\n7\ta\t\tb\n".to_vec();
+    let lines = "count\tfile\t\tfunction\n7\ta\t\tb\n";
+    let rcon = |replies| {
+        let server = replying(replies).to_string();
         let run = ["rcon", "--timeout", "1", &server, "status"];
         let mut command = command(&run);
         command.env("QUERYPORT_RCON_PASSWORD", "x");
         judge(&run, &process::output(&mut command))
     };
-    let (code, out, err) = rcon(replying(vec![print.clone()]));
-    assert_eq!((code, out.as_str()), (Some(0), "a line\n"), "{err}");
+    let (code, out, err) = rcon(vec![print.clone()]);
+    assert_eq!((code, out.as_str()), (Some(0), lines), "{err}");
     // Still sending at the timeout.
-    let (code, out, err) = rcon(replying(vec![print; 100]));
-    assert_eq!(code, Some(3), "{out}{err}");
+    let (code, out, err) = rcon(vec![print; 100]);
     assert!(
-        out.starts_with("a line\n") && err.contains("incomplete"),
+        code == Some(3) && out.starts_with(lines) && err.contains("incomplete"),
         "{out}{err}"
     );
-    let (code, out, err) = rcon(kit::later_address());
-    assert_eq!(code, Some(1), "{out}{err}");
-    // A server without an answer can need another form of the password.
-    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let (code, out, err) = rcon(silent.local_addr().unwrap());
-    assert_eq!(code, Some(1), "{out}{err}");
-    for mode in ["quoted", "medal-of-honor", "time", "challenge"] {
-        assert!(err.contains(&format!("--mode {mode}")), "{mode}: {err}");
-    }
 }
 
 #[test]
@@ -228,58 +206,6 @@ fn a_console_without_a_command_sends_nothing_and_says_so() {
     assert!(code == Some(1) && err.contains("nothing was sent"), "{err}");
     server.set_nonblocking(true).unwrap();
     assert!(server.recv(&mut [0; 100]).is_err());
-}
-
-#[test]
-fn the_answer_of_the_console_keeps_lines_and_tabs() {
-    let print = b"\xff\xff\xff\xffprint\ncount\t^1file\x1b\t\tfunction\n7\ta\t\tb\n".to_vec();
-    let server = replying(vec![print]).to_string();
-    let run = ["rcon", "--timeout", "1", &server, "status"];
-    let mut command = command(&run);
-    command.env("QUERYPORT_RCON_PASSWORD", "x");
-    let (code, out, err) = judge(&run, &process::output(&mut command));
-    assert_eq!(
-        (code, out.as_str()),
-        (Some(0), "count\tfile\t\tfunction\n7\ta\t\tb\n"),
-        "{err}"
-    );
-}
-
-#[test]
-fn the_shards_of_a_list_are_its_parts() {
-    let lines: Vec<String> = (1..=10)
-        .map(|host| format!("quake3 127.0.0.{host}:9"))
-        .collect();
-    let file = list("shards", &lines.join("\n"));
-    let mut scanned = Vec::new();
-    for shard in ["1/3", "2/3", "3/3"] {
-        let (_, _, err) = output(&[
-            "scan",
-            &file,
-            "--shard",
-            shard,
-            "--timeout",
-            "0.2",
-            "--failures",
-        ]);
-        let failed = |line: &&str| line.contains(":9: ");
-        let servers: Vec<String> = err.lines().filter(failed).map(str::to_owned).collect();
-        assert!((3..=4).contains(&servers.len()), "{shard}: {err}");
-        scanned.extend(servers);
-    }
-    assert_eq!(scanned.len(), lines.len(), "{scanned:?}");
-    for line in lines {
-        let server = line.trim_start_matches("quake3 ");
-        assert_eq!(
-            scanned
-                .iter()
-                .filter(|failed| failed.contains(&format!("{server}: ")))
-                .count(),
-            1,
-            "{server}"
-        );
-    }
-    std::fs::remove_file(file).unwrap();
 }
 
 /// The lines on a terminal of 80 columns after a program has ended.
@@ -483,47 +409,50 @@ fn get(address: &str, page: &str) -> Option<String> {
 }
 
 #[test]
-fn the_monitor_neither_spins_nor_ends_without_descriptors() {
-    let program = env!("CARGO_BIN_EXE_queryport");
-    let script = format!("ulimit -n 40; exec {program} monitor --listen 127.0.0.1:0");
-    let mut child = process::interruptible("sh")
-        .args(["-c", &script])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut first = String::new();
-    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
-    std::io::BufRead::read_line(&mut out, &mut first).unwrap();
-    let address = first.split("http://").nth(1).unwrap();
-    let address = address.split('/').next().unwrap().to_owned();
-    let idle: Vec<_> = (0..100)
-        .map(|_| std::net::TcpStream::connect(&address).unwrap())
-        .collect();
-    // Clock ticks of the processor; there are 100 per second.
-    let ticks = || {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-        let fields: Vec<&str> = stat.split(' ').collect();
-        [13, 14]
-            .map(|field| fields[field].parse::<u64>().unwrap())
-            .iter()
-            .sum::<u64>()
-    };
-    let before = ticks();
-    std::thread::sleep(Duration::from_secs(1));
-    let taken = ticks() - before;
-    assert!(taken < 60, "{taken} ticks in a second");
-    drop(idle);
-    for attempt in 0.. {
-        if get(&address, "/").is_some_and(|reply| reply.starts_with("HTTP/1.1 200")) {
-            break;
+fn services_neither_spin_nor_end_without_descriptors() {
+    let services = [
+        "monitor --listen 127.0.0.1:0",
+        "serve quake3 0 --metrics 127.0.0.1:0",
+    ];
+    kit::at_once(services, |service| {
+        let program = env!("CARGO_BIN_EXE_queryport");
+        let script = format!("ulimit -n 40; exec {program} {service}");
+        let mut shell = process::interruptible("sh");
+        shell
+            .args(["-c", &script])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let (mut child, _out, first) = first_line(&mut shell);
+        let address = first.split("http://").nth(1).unwrap();
+        let address = address.split('/').next().unwrap();
+        let idle: Vec<_> = (0..100)
+            .map(|_| std::net::TcpStream::connect(address).unwrap())
+            .collect();
+        // Clock ticks of the processor; there are 100 per second.
+        let ticks = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+            let fields = stat.split(' ').skip(13).take(2);
+            fields
+                .map(|field| field.parse::<u64>().unwrap())
+                .sum::<u64>()
+        };
+        let before = ticks();
+        std::thread::sleep(Duration::from_secs(1));
+        let taken = ticks() - before;
+        assert!(taken < 60, "{service}: {taken} ticks in a second");
+        drop(idle);
+        for attempt in 0.. {
+            let reply = get(address, "/metrics");
+            if reply.is_some_and(|reply| reply.starts_with("HTTP/1.1 200")) {
+                break;
+            }
+            assert!(attempt < 100, "{service}: the page is not served");
+            std::thread::sleep(Duration::from_millis(100));
         }
-        assert!(attempt < 100, "the page is not served");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    });
 }
 
 #[test]
@@ -549,43 +478,6 @@ fn the_monitor_queries_two_servers_from_one_address() {
         kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
         server.wait().unwrap();
     }
-}
-
-/// A server of IW4x: `getstatus` is answered with the challenge.
-fn iw4x(socket: &std::net::UdpSocket) {
-    let mut buffer = [0; 256];
-    let (length, from) = socket.recv_from(&mut buffer).unwrap();
-    let challenge = buffer[..length]
-        .strip_prefix(b"\xff\xff\xff\xffgetstatus ")
-        .unwrap();
-    let head = b"\xff\xff\xff\xffstatusResponse\n\\gamename\\IW4\\sv_hostname\\Rust 24/7\\protocol\\152\\challenge\\";
-    socket
-        .send_to(&[&head[..], challenge, b"\n12 40 \"Ann\"\n"].concat(), from)
-        .unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_servers_on_the_list_of_alterwares_master_are_scanned() {
-    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let registered = vec![("IW4".to_owned(), 152, server.local_addr().unwrap())];
-    std::thread::spawn(move || iw4x(&server));
-    // A host without a port: that of the known master.
-    let host = kit::own_host(100).to_string();
-    let master = tokio::net::UdpSocket::bind((&host[..], 20810))
-        .await
-        .unwrap();
-    tokio::spawn(alterware::run(master, registered));
-    let run = [
-        "scan", "codmw2", "--master", &host, "--scope", "any", "--json",
-    ];
-    let (code, out, err) = output(&run);
-    assert_eq!(code, Some(0), "{out}{err}");
-    assert!(
-        out.contains("Rust 24/7") && out.lines().count() == 1,
-        "{out}{err}"
-    );
-    let summary = format!("{host}:20810: 1 server,");
-    assert!(err.contains(&summary), "{err}");
 }
 
 #[test]
@@ -694,102 +586,54 @@ fn a_process_that_was_stopped_reads_the_reply_before_it_reports_a_timeout() {
 }
 
 #[test]
-fn an_interrupted_scan_has_a_status_of_its_own() {
+fn interrupted_lists_have_a_status_of_their_own() {
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let file = list(
-        "interrupted",
-        &format!("quake3 {}\n", silent.local_addr().unwrap()),
-    );
+    let address = silent.local_addr().unwrap();
+    let file = list("interrupted", &format!("quake3 {address}\n"));
     // Service managers end a program with the second one.
-    for signal in [Signal::INT, Signal::TERM] {
-        let child = command(&["scan", &file, "--timeout", "60"])
-            .spawn()
-            .unwrap();
-        let mut buffer = [0; 64];
-        silent.recv(&mut buffer).unwrap();
-        kill_process(Pid::from_child(&child), signal).unwrap();
-        let (code, _, err) = judge(&["scan"], &process::finish(child));
-        assert!(
-            code == Some(130) && err.ends_with("  interrupted; to go on:  --skip 0\n"),
-            "{signal:?}: {err}"
-        );
-    }
-    std::fs::remove_file(file).unwrap();
-}
-
-#[test]
-fn an_interrupted_browser_without_a_screen_has_a_status_of_its_own() {
-    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let file = list(
-        "interrupted-lines",
-        &format!("quake3 {}\n", silent.local_addr().unwrap()),
-    );
-    let run = ["browser", "--plain", &file, "--timeout", "60"];
-    for signal in [Signal::INT, Signal::TERM] {
+    for (run, signal, words) in [
+        (
+            &["scan"][..],
+            Signal::INT,
+            "  interrupted; to go on:  --skip 0\n",
+        ),
+        (
+            &["browser", "--plain"],
+            Signal::TERM,
+            "interrupted: 0 of 0 servers answered so far\n",
+        ),
+    ] {
+        let run = [run, &[&file, "--timeout", "60"]].concat();
         let child = command(&run).spawn().unwrap();
-        let mut buffer = [0; 64];
-        silent.recv(&mut buffer).unwrap();
+        silent.recv(&mut [0; 64]).unwrap();
         kill_process(Pid::from_child(&child), signal).unwrap();
         let (code, _, err) = judge(&run, &process::finish(child));
-        let words = "interrupted: 0 of 0 servers answered so far\n";
-        assert_eq!((code, err.as_str()), (Some(130), words), "{signal:?}");
+        assert!(code == Some(130) && err.ends_with(words), "{run:?}: {err}");
     }
     std::fs::remove_file(file).unwrap();
-}
-
-#[test]
-fn a_short_query_has_the_counts_and_no_players() {
-    let (mut child, _out, line) = started(&["serve", "quake3", "0"]);
-    let address = line.trim().rsplit(' ').next().unwrap();
-    let run = ["query", "quake3", address, "--short", "--json"];
-    let (code, out, err) = output(&run);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(code, Some(0), "{out}{err}");
-    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
-    let answer = &answer["answer"];
-    assert_eq!(answer["name"], "queryport embedded deathmatch");
-    assert_eq!(
-        (&answer["player_count"], &answer["max_players"]),
-        (&4.into(), &16.into())
-    );
-    assert!(answer["players"].is_null(), "{out}");
-    assert_eq!(answer["completeness"], "complete");
 }
 
 #[test]
 fn a_narrow_terminal_wraps_no_line_of_a_summary_or_of_a_list() {
-    let file = list(
-        "narrow-summary",
-        "quake3 127.0.0.1:9\nquake3 127.0.0.1:10\n",
-    );
-    let long = on_a_terminal_of(&["scan", &file, "--timeout", "0.6"], "dumb", 40);
-    let games = on_a_terminal_of(&["games", "--protocol", "ut2004"], "xterm", 40);
-    let served = on_a_terminal_of(&["serve", "--list"], "xterm", 40);
-    let help = on_a_terminal_of(&["scan", "--help"], "xterm", 40);
-    let game = on_a_terminal_of(&["games", "openarena"], "xterm", 40);
-    let wrong = on_a_terminal_of(&["query", "--nonsense"], "xterm", 40);
-    let status = on_a_terminal_of(&["query"], "xterm", 40);
-    let unreachable = ["query", "quake3", "127.0.0.1:9", "--timeout", "0.5"];
-    let failure = on_a_terminal_of(&unreachable, "xterm", 40);
-    let all = [
-        &long, &games, &served, &help, &game, &wrong, &status, &failure,
-    ];
-    for line in all.into_iter().flatten() {
-        assert!(line.chars().count() <= 40, "{line:?}");
+    let file = list("narrow", "quake3 127.0.0.1:9\nquake3 127.0.0.1:10\n");
+    // A terminal that cannot erase has no line of progress.
+    let scan = ["scan", &file, "--timeout", "0.6"];
+    let written = written_to_a_terminal(&scan, "dumb", 40);
+    assert!(!written.contains('\u{1b}'), "{written:?}");
+    for (run, words) in [
+        (&scan[..], "  unreachable"),
+        (&["games", "--protocol", "ut2004"], " Killing Floor"),
+        (&["scan", "--help"], "  queryport scan openarena"),
+        (&["games", "openarena"], "OpenArena"),
+        (&["query", "--nonsense"], "  [GAME|PROTOCOL] [SERVER]"),
+        (&["query", "quake3", "127.0.0.1:9"], "unreachable"),
+    ] {
+        let lines = on_a_terminal_of(run, "dumb", 40);
+        for line in &lines {
+            assert!(line.chars().count() <= 40, "{line:?}");
+        }
+        assert!(lines.iter().any(|line| line.contains(words)), "{lines:#?}");
     }
-    assert!(
-        help.contains(&"  queryport scan openarena".to_owned()),
-        "{help:#?}"
-    );
-    assert!(
-        wrong.contains(&"  [GAME|PROTOCOL] [SERVER]".to_owned()),
-        "{wrong:#?}"
-    );
-    assert!(long.iter().any(|line| line.starts_with("  unreachable")));
-    assert!(games.iter().any(|line| line.ends_with(" Killing Floor")));
-    assert!(served.iter().any(|line| line.ends_with(" Minecraft")));
-    assert!(help.len() < 200, "a word a line: {help:#?}");
     std::fs::remove_file(file).unwrap();
 }
 
@@ -812,112 +656,10 @@ fn colours_are_for_terminals_that_show_them() {
 }
 
 #[test]
-fn an_excluded_address_is_excluded_in_every_form() {
-    let server = long_named().port();
-    let servers = [
-        "127.0.0.1",
-        "127.1",
-        "2130706433",
-        "0x7f.1",
-        "[::ffff:127.0.0.1]",
-    ]
-    .map(|host| format!("quake3 {host}:{server}\n"));
-    let file = list("excluded", &servers.concat());
-    let (_, out, err) = output(&[
-        "scan",
-        &file,
-        "--exclude",
-        "127.0.0.0/8",
-        "--timeout",
-        "0.5",
-    ]);
-    assert!(out.is_empty() && err.starts_with("0 asked"), "{out}{err}");
-    std::fs::remove_file(file).unwrap();
-}
-
-#[test]
-fn the_last_list_of_a_game_is_taken_for_the_same_scope_only() {
-    let server = long_named();
-    let cache = std::env::temp_dir().join(format!("queryport-cache-{}", std::process::id()));
-    let folder = cache.join("queryport");
-    std::fs::create_dir_all(&folder).unwrap();
-    for scope in ["any", "public"] {
-        std::fs::write(
-            folder.join(format!("openarena-{scope}.list")),
-            format!("{server}\n"),
-        )
-        .unwrap();
-    }
-    let scan = |scope| {
-        let run = [
-            "scan",
-            "openarena",
-            "--scope",
-            scope,
-            "--timeout",
-            "0.5",
-            "--list-timeout",
-            "0.2",
-        ];
-        process::output(command(&run).env("XDG_CACHE_HOME", &cache))
-    };
-    let any = judge(&["any"], &scan("any"));
-    assert!(any.0 == Some(0) && any.1.lines().count() == 1, "{any:?}");
-    let words = "1 server of OpenArena from the last answers of its list servers\n";
-    assert!(any.2.starts_with(words), "{any:?}");
-    let public = judge(&["public"], &scan("public"));
-    assert!(
-        !public.1.contains("127.0.0.1") && !public.2.contains("last answers"),
-        "{public:?}"
-    );
-    std::fs::remove_dir_all(cache).unwrap();
-}
-
-#[test]
-fn a_person_is_told_that_input_is_read_from_the_terminal() {
-    for (run, what) in [
-        (["decode", "-"], "datagrams"),
-        (["scan", "-"], "servers, one a line,"),
-    ] {
-        let Terminal { mut keys, line } = terminal::open(120, 24);
-        let child = command(&run)
-            .stdin(line.try_clone().unwrap())
-            .spawn()
-            .unwrap();
-        drop(line);
-        // Ctrl-D at the start of a line.
-        keys.write_all(b"\x04").unwrap();
-        let (code, _, err) = judge(&run, &process::finish(child));
-        let words = format!("reading {what} from the terminal: Ctrl-D ends the input\n");
-        assert!(code == Some(1) && err.starts_with(&words), "{err}");
-    }
-}
-
-#[test]
 fn a_terminal_that_does_not_report_its_columns_has_80() {
     let lines = on_a_terminal_of(&["games"], "xterm", 0);
     let widest = lines.iter().map(|line| line.chars().count()).max();
     assert_eq!(widest, Some(80), "{lines:#?}");
-}
-
-#[test]
-fn completions_are_for_the_command_queryport() {
-    for (shell, words) in [
-        (
-            "bash",
-            "complete -F _queryport -o bashdefault -o default queryport\n",
-        ),
-        ("fish", "complete -c queryport "),
-        ("zsh", "#compdef queryport\n"),
-        ("elvish", "edit:completion:arg-completer[queryport]"),
-        ("powershell", "-CommandName 'queryport'"),
-    ] {
-        let (code, out, err) = output(&["completions", shell]);
-        assert!(
-            code == Some(0) && out.contains(words) && err.is_empty(),
-            "{shell}: {err}"
-        );
-    }
 }
 
 #[test]
@@ -929,13 +671,8 @@ fn a_shell_completes_games_and_protocols() {
     for (line, expected) in [
         ("query openar", "openarena"),
         ("query gamespy", "gamespy1 gamespy4"),
-        ("scan openar", "openarena"),
-        ("scan --protocol ut", "ut2004"),
-        ("browser openar", "openarena"),
         ("monitor --game openar", "openarena"),
         ("serve minec", "minecraft"),
-        ("games openar", "openarena"),
-        ("master list openar", "openarena"),
     ] {
         let mut bash = process::interruptible("bash");
         bash.args(["-c", COMPLETE, "bash"]).args(line.split(' '));
@@ -1000,10 +737,8 @@ fn a_recorded_query_says_how_it_was_made_and_how_it_ended() {
         assert_eq!(code, Some(0), "{out}{err}");
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::remove_file(file).unwrap();
-        let datagrams = text.lines().filter(|line| !line.starts_with('#'));
-        let times = datagrams.filter_map(|line| line.split_once(' ')?.0.split_once('.'));
-        let digits: Vec<usize> = times.map(|(_, fraction)| fraction.len()).collect();
-        assert_eq!(digits, [6, 6], "{text}");
+        let is_datagram = |line: &&str| !line.starts_with('#');
+        assert_eq!(text.lines().filter(is_datagram).count(), 2, "{text}");
         let remarks = text.lines().filter(|line| line.starts_with('#'));
         let remarks = remarks.filter(|line| !line.starts_with("# nonce "));
         remarks.map(str::to_owned).collect::<Vec<_>>()
@@ -1038,54 +773,13 @@ fn a_recorded_query_says_how_it_was_made_and_how_it_ended() {
 }
 
 #[test]
-fn the_monitor_begins_with_what_it_watches_and_where() {
-    let run = [
-        "monitor",
-        "--listen",
-        "127.0.0.1:0",
-        "quake3",
-        "127.0.0.1:9",
-    ];
+fn the_output_of_a_monitor_with_events_has_them_alone() {
+    let run = "monitor --listen 127.0.0.1:0 quake3 127.0.0.1:9 --interval 1 --events=json";
+    let run: Vec<&str> = run.split(' ').collect();
     let (mut child, _out, line) = started(&run);
-    let address = line
-        .split("http://")
-        .nth(1)
-        .unwrap()
-        .split('/')
-        .next()
-        .unwrap();
-    let words = "watching 1 server; status on http://ADDRESS/, metrics on http://ADDRESS/metrics\n";
-    assert_eq!(line, words.replace("ADDRESS", address));
-    let (code, _, err) = output(&["monitor", "--listen", address]);
-    let words = format!(
-        "cannot listen on {address}: address already in use: give another address with --listen\n"
-    );
-    assert_eq!((code, err), (Some(1), words));
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    assert_eq!(process::wait(&mut child).code(), Some(0));
-    // With events, the output has them alone.
-    let with_events = [&run[..], &["--interval", "1", "--events=json"]].concat();
-    let (mut child, _out, line) = started(&with_events);
     assert!(line.starts_with('{') && line.contains("\"down\""), "{line}");
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(process::wait(&mut child).code(), Some(0));
-}
-
-#[test]
-fn a_terminal_that_cannot_erase_has_no_line_of_progress() {
-    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let file = list(
-        "dumb",
-        &format!("quake3 {}\n", silent.local_addr().unwrap()),
-    );
-    let lines = on_a_terminal_of(&["scan", &file, "--timeout", "0.6"], "dumb", 80);
-    assert!(
-        !lines
-            .iter()
-            .any(|line| line.contains('\u{1b}') || line.contains("0 of 1")),
-        "{lines:#?}"
-    );
-    std::fs::remove_file(file).unwrap();
 }
 
 /// A process that ends with its test, so that a failed one leaves no server behind.
@@ -1113,36 +807,22 @@ impl std::ops::DerefMut for Running {
 }
 
 /// A service: its process, its further output and its first line.
-fn started(
-    run: &[&str],
-) -> (
+type Started = (
     Running,
     std::io::BufReader<std::process::ChildStdout>,
     String,
-) {
-    use std::io::BufRead;
+);
 
-    let mut child = command(run).spawn().unwrap();
-    let mut line = String::new();
-    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
-    out.read_line(&mut line).unwrap();
-    (Running(child), out, line)
+fn started(run: &[&str]) -> Started {
+    first_line(&mut command(run))
 }
 
-#[test]
-fn services_run_for_any_number_of_seconds() {
-    let long = "999999999.5";
-    for run in [
-        &["serve", "quake3", "0", "--seconds", long][..],
-        &["master", "serve", "127.0.0.1:0", "--seconds", long],
-    ] {
-        let (mut child, _out, line) = started(run);
-        assert!(line.contains(" on 127.0.0.1:"), "{run:?}: {line}");
-        std::thread::sleep(Duration::from_millis(300));
-        assert!(child.try_wait().unwrap().is_none(), "{run:?}");
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
+fn first_line(command: &mut Command) -> Started {
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+    (Running(child), out, line)
 }
 
 /// Service managers end a service with the second signal.
@@ -1152,10 +832,11 @@ fn services_end_well_by_either_signal() {
         env!("CARGO_MANIFEST_DIR"),
         "/../../tests/vectors/transcripts/own-quake3.txt"
     );
+    let long = "999999999.5";
     let runs: [&[&str]; 4] = [
-        &["serve", "quake3", "0", "--who"],
+        &["serve", "quake3", "0", "--who", "--seconds", long],
         &["serve", "quake3", "0", "--replay", recorded],
-        &["master", "serve", "127.0.0.1:0"],
+        &["master", "serve", "127.0.0.1:0", "--seconds", long],
         &[
             "monitor",
             "--listen",
@@ -1243,10 +924,6 @@ fn gamespy1_echoes_and_sends_properties_if_its_flags_say_so() {
     ] {
         assert!(out.lines().any(|other| other == line), "{line}: {out}");
     }
-    let out = printed(&[]);
-    for key in ["Title", "GoalTeamScore", "skin_", "echo"] {
-        assert!(!out.contains(key), "{key}: {out}");
-    }
 }
 
 #[test]
@@ -1284,105 +961,6 @@ fn serve_lists_the_words_for_its_games_and_takes_each() {
     assert_eq!(games, 9, "{out}");
 }
 
-#[test]
-fn metrics_wait_for_a_free_descriptor() {
-    let script = "ulimit -n 40; exec \"$0\" serve quake3 0 --metrics 127.0.0.1:0 --seconds 60";
-    let mut shell = process::interruptible("sh");
-    shell
-        .args(["-c", script, env!("CARGO_BIN_EXE_queryport")])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = shell.spawn().unwrap();
-    let mut line = String::new();
-    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
-    std::io::BufRead::read_line(&mut out, &mut line).unwrap();
-    let (_, address) = line.split_once("http://").unwrap();
-    let address = address.trim_end().trim_end_matches("/metrics");
-    let held: Vec<_> = (0..60)
-        .map(|_| std::net::TcpStream::connect(address).unwrap())
-        .collect();
-    std::thread::sleep(Duration::from_millis(1000));
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-    let ticks: Vec<u64> = stat
-        .split_whitespace()
-        .skip(13)
-        .take(2)
-        .map(|ticks| ticks.parse().unwrap())
-        .collect();
-    drop(held);
-    child.kill().unwrap();
-    let (_, _, err) = judge(&["serve"], &child.wait_with_output().unwrap());
-    assert!(
-        ticks.iter().sum::<u64>() < 40,
-        "{ticks:?} hundredths of a second"
-    );
-    assert_eq!(err.matches("metrics: cannot accept").count(), 1, "{err}");
-}
-
-#[test]
-fn decode_reads_datagrams_in_any_form_and_says_what_each_is() {
-    let request = "ffffffff676574737461747573";
-    let reply = format!(
-        "ffffffff{}",
-        hex::encode("statusResponse\n\\mapname\\q3dm17\\sv_hostname\\\u{9b}31m\n")
-    );
-    let raw = list("raw", "");
-    std::fs::write(&raw, hex::decode(&reply).unwrap()).unwrap();
-    // Neither the file's name nor the remark is UTF-8.
-    let text = PathBuf::from(OsStr::from_bytes(
-        &[list("hex", "").as_bytes(), b"\xff"].concat(),
-    ));
-    let lines = format!("{request}\n{reply}\n");
-    std::fs::write(&text, [b"# Fran\xe7ois\n", lines.as_bytes()].concat()).unwrap();
-    let mut decode = command(&["decode", &raw]);
-    let (code, out, err) = judge(&["decode"], &process::output(decode.arg(&text)));
-    assert_eq!(code, Some(0), "{out}{err}");
-    assert!(!out.contains('\u{9b}'), "{out}");
-    let lines: Vec<serde_json::Value> = out
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(lines.len(), 2);
-    for line in &lines {
-        assert_eq!(
-            (&line["protocol"], &line["command"]),
-            (&"quake3".into(), &"statusResponse".into()),
-            "{line}"
-        );
-    }
-    let of = |number: usize| lines[1]["datagrams"][number].clone();
-    assert_eq!(
-        (&of(0)["from"], &of(0)["message"]),
-        (&"client".into(), &"request".into()),
-        "{}",
-        lines[1]
-    );
-    assert_eq!(
-        (&of(1)["from"], &of(1)["message"]),
-        (&"server".into(), &"response".into()),
-        "{}",
-        lines[1]
-    );
-    let mut names: Vec<_> = of(1).as_object().unwrap().keys().cloned().collect();
-    names.sort();
-    assert_eq!(names, ["begins", "bytes", "from", "message", "protocol"]);
-    let read = on_a_terminal(&["decode", &raw]);
-    assert!(
-        read.iter()
-            .any(|line| line == "  \"protocol\": \"quake3\","),
-        "{read:?}"
-    );
-    let noise = list("noise", "GET / HTTP/1.1");
-    let (code, out, _) = output(&["decode", &noise]);
-    assert!(
-        code == Some(1) && out.contains("no datagram is a message of a known protocol"),
-        "{out}"
-    );
-    for file in [raw.into(), text, noise.into(), list("hex", "").into()] {
-        std::fs::remove_file(file).unwrap();
-    }
-}
-
 /// The error of the only line.
 fn json_error(out: &str) -> serde_json::Value {
     let line: serde_json::Value = serde_json::from_str(out.trim_end()).expect(out);
@@ -1398,17 +976,10 @@ fn json_error(out: &str) -> serde_json::Value {
 fn every_error_in_json_has_a_kind_a_message_and_an_address() {
     let noise = list("json-noise", "GET / HTTP/1.1");
     let empty = list("json-empty", " ");
-    let odd = list("json-odd", "{\"packets\": [\"zz\"]}");
-    let refused = list(
-        "json-refused",
-        "{\"protocol\": \"ut2004\", \"packets\": [\"ffffffff5c615c62\"]}",
-    );
-    let decoded: [(&str, &str); 5] = [
+    let decoded: [(&str, &str); 3] = [
         ("/nothing/here", "io"),
         (&noise, "not_this_protocol"),
         (&empty, "malformed"),
-        (&odd, "malformed"),
-        (&refused, "not_this_protocol"),
     ];
     for (file, kind) in decoded {
         let (code, out, err) = output(&["decode", file]);
@@ -1417,7 +988,7 @@ fn every_error_in_json_has_a_kind_a_message_and_an_address() {
         assert_eq!(error["kind"], kind, "{out}");
         assert!(error["address"].is_null() && err.is_empty(), "{out}{err}");
     }
-    for file in [noise, empty, odd, refused] {
+    for file in [noise, empty] {
         std::fs::remove_file(file).unwrap();
     }
     let (code, out, err) = output(&["games", "openarena", "--json"]);

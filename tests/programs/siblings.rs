@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kit::at_once;
 
-use crate::{list, output, responding, started};
+use crate::{list, output, started};
 
 /// A family of servers, and a game of it.
 struct Family {
@@ -14,8 +14,6 @@ struct Family {
     game: &'static str,
     /// The name of the game.
     name: &'static str,
-    /// The query port, counted from the port for players.
-    distance: u16,
     /// A request for the status.
     request: &'static [u8],
     /// The game that an answer identifies.
@@ -28,7 +26,6 @@ const FAMILIES: [Family; 3] = [
     Family {
         game: "halo",
         name: "Halo",
-        distance: 0,
         request: b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff",
         recognised: Some("halo"),
         reply: None,
@@ -36,7 +33,6 @@ const FAMILIES: [Family; 3] = [
     Family {
         game: "quake2",
         name: "Quake 2",
-        distance: 0,
         request: b"\xff\xff\xff\xffstatus\n",
         recognised: Some("quake2"),
         reply: Some("print"),
@@ -44,7 +40,6 @@ const FAMILIES: [Family; 3] = [
     Family {
         game: "quake",
         name: "QuakeWorld",
-        distance: 0,
         request: b"\xff\xff\xff\xffstatus 23\n",
         recognised: Some("quake"),
         reply: Some("n"),
@@ -89,17 +84,13 @@ fn reply_to(request: &[u8], server: SocketAddr) -> Vec<u8> {
 fn every_command_for_servers_knows_the_siblings() {
     at_once(FAMILIES, |family| {
         let (mut child, _out, first) = started(&["serve", family.game, "0"]);
-        let query_port = first.trim().rsplit(' ').next().unwrap().to_owned();
-        let address: SocketAddr = query_port.parse().unwrap();
-        // The port that players connect to.
-        let game_port = address.port() - family.distance;
-        let server = SocketAddr::new(address.ip(), game_port).to_string();
+        let server = first.trim().rsplit(' ').next().unwrap().to_owned();
         let targets = list(family.game, &format!("{} {server}\n", family.game));
         let scanned = ["scan", &targets, "--json"];
         let by_game = ["query", family.game, &server, "--json"];
-        let by_host = ["query", &query_port, "--json"];
+        let by_host = ["query", &server, "--json"];
         for run in [&by_game[..], &by_host, &scanned] {
-            let found = line_of(&query_port, run);
+            let found = line_of(&server, run);
             assert_eq!(
                 found["answered_game"].as_str(),
                 family.recognised,
@@ -116,7 +107,7 @@ fn every_command_for_servers_knows_the_siblings() {
             code == Some(0) && out.starts_with("QUERYPORT OK: "),
             "{out}{err}"
         );
-        let reply = reply_to(family.request, address);
+        let reply = reply_to(family.request, server.parse().unwrap());
         let [request, reply] = [family.request, &reply].map(hex::encode);
         let captured = list(
             &format!("{}-hex", family.game),
@@ -134,40 +125,6 @@ fn every_command_for_servers_knows_the_siblings() {
             std::fs::remove_file(file).unwrap();
         }
     });
-}
-
-/// By its game, by its address alone, and from the list of its master.
-#[test]
-fn a_server_of_quetoo_is_found() {
-    let status = b"\xff\xff\xff\xffstatus\n\\sv_hostname\\Edge\\sv_map\\edge\\sv_max_clients\\8\
-        \\sv_protocol\\2029\n\\score\\5\\ping\\40\\name\\Ann\n";
-    let answer = |request: &[u8], word: &[u8], reply: &[u8]| {
-        let is_asked = request.starts_with(&[b"\xff\xff\xff\xff", word].concat());
-        is_asked.then(|| reply.to_vec()).into_iter().collect()
-    };
-    let server = responding(move |request| answer(request, b"status", status));
-    let list = [
-        b"\xff\xff\xff\xffservers \x7f\0\0\x01",
-        &server.port().to_be_bytes()[..],
-    ]
-    .concat();
-    let master = responding(move |request| answer(request, b"getservers 2029", &list));
-    let [server, master] = [server, master].map(|address| address.to_string());
-    for run in [
-        &["query", "quetoo", &server, "--json"][..],
-        &["query", &server, "--json"],
-        &[
-            "scan", "quetoo", "--master", &master, "--scope", "any", "--json",
-        ],
-    ] {
-        let found = line_of(&server, run);
-        assert_eq!(found["answered_game"], "quetoo", "{run:?}: {found}");
-        assert_eq!(found["answer"]["map"], "edge", "{run:?}: {found}");
-        assert_eq!(
-            found["answer"]["players"][0]["name"], "Ann",
-            "{run:?}: {found}"
-        );
-    }
 }
 
 /// Over the broadcast address of the loopback network.
@@ -208,16 +165,6 @@ fn the_siblings_are_found_on_the_local_network() {
         assert!(name.starts_with("queryport embedded "), "{answer}");
         assert_eq!(answer["answer"]["completeness"], "complete", "{answer}");
         assert!(answers.next().is_none(), "{game} was found twice");
-        let (code, out, err) = output(&search[..search.len() - 1]);
-        assert_eq!(code, Some(0), "{game}: {out}{err}");
-        let titles =
-            "address                protocol  game             players  map              name";
-        assert_eq!(out.lines().next(), Some(titles));
-        let server = format!("127.0.0.1:{}", address.port());
-        let mut rows = out.lines().filter(|line| line.starts_with(&server));
-        let row = rows.next().unwrap_or_default();
-        assert!(row.contains(" queryport embedded "), "{out}");
-        assert!(row.contains(&format!(" {game} ")), "{out}");
         child.kill().unwrap();
         child.wait().unwrap();
     });
