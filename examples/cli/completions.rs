@@ -140,29 +140,7 @@ fn with_files_in_zsh(script: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-
-    /// The names of the arguments without options, of each subcommand.
-    fn positionals(command: &Command) -> BTreeMap<String, Vec<String>> {
-        let names = |command: &Command| {
-            let arguments = command.get_positionals();
-            arguments
-                .map(|argument| argument.get_id().to_string())
-                .collect()
-        };
-        let subcommands = command.get_subcommands();
-        subcommands
-            .map(|command| (command.get_name().to_owned(), names(command)))
-            .collect()
-    }
-
-    #[test]
-    fn arguments_keep_their_order() {
-        let expected = positionals(&Program::command());
-        assert_eq!(positionals(&with_all_words()), expected);
-    }
 
     #[test]
     fn games_and_protocols_are_words_of_every_shell_that_has_arguments() {

@@ -100,36 +100,3 @@ fn with_query(mut error: clap::Error) -> clap::Error {
     error.insert(ContextKind::Suggested, tips);
     error
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::{Command, CommandFactory};
-
-    use super::*;
-
-    /// The options of a command and its subcommands, with the words for their values.
-    fn options(command: &Command) -> Vec<(String, String)> {
-        let word = |names: &[clap::builder::Str]| names.first().map(ToString::to_string);
-        let own = command.get_opts().map(|option| {
-            let values = option.get_value_names().and_then(word);
-            (option.get_id().to_string(), values.unwrap_or_default())
-        });
-        let others = command.get_subcommands().flat_map(options);
-        own.chain(others).collect()
-    }
-
-    #[test]
-    fn every_time_has_one_unit() {
-        let times = [
-            "timeout", "interval", "seconds", "refresh", "warning", "critical",
-        ];
-        let mut command = Program::command();
-        command.build();
-        let mut options = options(&command);
-        options.retain(|(id, _)| times.iter().any(|time| id.contains(time)));
-        assert!(options.len() > 10, "{options:?}");
-        for (id, word) in options {
-            assert_eq!(word, "SECONDS", "--{id}");
-        }
-    }
-}

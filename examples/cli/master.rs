@@ -398,46 +398,6 @@ mod tests {
     use super::*;
 
     #[test]
-    #[allow(clippy::disallowed_methods, reason = "any time will do")]
-    fn a_refused_heartbeat_has_a_reason_for_each_kind_of_tag() {
-        let mut options = Options::default();
-        options.tags = vec![("Own".to_owned(), "own".to_owned())];
-        let master = Master::new(Secret::new([7; 16]), options, Instant::now());
-        let watched = Watched {
-            master,
-            scope: Scope::Lan,
-            refused: VecDeque::new(),
-            known: BTreeSet::new(),
-        };
-        let near = SocketAddr::from(([192, 168, 0, 1], 27960));
-        let full = "the list has no space, see --max-servers and --max-per-address";
-        for (tag, why) in [
-            ("DarkPlaces", full),
-            ("Own", full),
-            (
-                "EFSAGOSHUTDOWN",
-                "unknown tag, give --tag EFSAGOSHUTDOWN=GAME to list its servers",
-            ),
-            (
-                "doom",
-                "unknown tag, give --tag doom=GAME to list its servers",
-            ),
-            (
-                "ETFlatline-1",
-                "the server ends; it stays in the list until its entry expires, because the sender can be forged",
-            ),
-        ] {
-            assert_eq!(refusal(near, tag, &watched), why, "{tag}");
-        }
-        let own = SocketAddr::from(([127, 0, 0, 1], 27960));
-        let why = refusal(own, "DarkPlaces", &watched);
-        assert!(
-            why.contains("--loopback") && !why.contains("space"),
-            "{why}"
-        );
-    }
-
-    #[test]
     fn a_tag_has_two_letters_at_least() {
         assert_eq!(tag("ab=c"), Ok(("ab".to_owned(), "c".to_owned())));
         assert!(tag("a=c").is_err() && tag("ab").is_err());

@@ -457,19 +457,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_capture_without_a_known_protocol_says_what_it_has() {
-        let words = [0, 1, 2].map(no_known_flow);
-        assert_eq!(
-            words,
-            [
-                "the capture has no whole UDP datagram",
-                "the only UDP flow is of no known protocol",
-                "none of 2 UDP flows is of a known protocol"
-            ]
-        );
-    }
-
-    #[test]
     fn dialects_count_as_their_protocols() {
         for (name, protocol) in [
             ("gamespy2", Protocol::GameSpy4),

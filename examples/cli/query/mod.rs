@@ -669,32 +669,6 @@ mod tests {
     }
 
     #[test]
-    fn advice_fits_what_was_asked() {
-        let game = What::Game(Game::find("battlefield1942").unwrap());
-        let unreachable = Error::Query {
-            peer: ([192, 0, 2, 1], 23000).into(),
-            error: queryport::QueryError::Unreachable,
-        };
-        for (server, may_be_another_port) in [
-            ("192.0.2.1", false),
-            ("192.0.2.1:14567", false),
-            ("192.0.2.1:23000", true),
-        ] {
-            let advice = advice(&unreachable, game, server);
-            let asks = advice.contains("is it the query port?");
-            assert_eq!(asks, may_be_another_port, "{server}: {advice}");
-        }
-        let unknown_host = Error::NameResolution {
-            host: "openarna".to_owned(),
-            source: Arc::new(io::ErrorKind::NotFound.into()),
-        };
-        let message = with_similar_games(&unknown_host, "openarna");
-        assert!(message.contains("did you mean openarena"), "{message}");
-        let message = with_similar_games(&unreachable, "openarna");
-        assert!(!message.contains("did you mean"), "{message}");
-    }
-
-    #[test]
     fn a_server_is_named_with_its_game_its_protocol_or_alone() {
         let game = What::Game(Game::find("openarena").unwrap());
         for (line, expected) in [

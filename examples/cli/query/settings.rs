@@ -139,26 +139,4 @@ mod tests {
         assert_eq!(line_of(&pairs[1..]), "Deathmatch");
         assert_eq!(line_of(&[("s32779", "10"), pairs[1]]), "number 10");
     }
-
-    #[test]
-    fn modes_by_class() {
-        for (class, mode) in [
-            ("UTGame.UTDeathmatch", "Deathmatch"),
-            ("UTGame.UTTeamGame", "Team Deathmatch"),
-            ("UTGameContent.UTCTFGame_Content", "Capture the Flag"),
-            (
-                "UTGameContent.UTVehicleCTFGame_Content",
-                "Vehicle Capture the Flag",
-            ),
-            ("UTGameContent.UTOnslaughtGame_Content", "Warfare"),
-            ("UTGame.UTDuelGame", "Duel"),
-            ("UTGreedGame", "Greed"),
-            ("UTBetrayalGame", "Betrayal"),
-        ] {
-            assert_eq!(mode_of_class(class), Some(mode), "{class}");
-        }
-        for class in ["BattleRPG.Game", "", "UTGame.", "_Content"] {
-            assert_eq!(mode_of_class(class), None, "{class}");
-        }
-    }
 }

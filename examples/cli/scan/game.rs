@@ -245,24 +245,6 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_reported_in_these_words() {
-        assert_eq!(
-            progress_text(1, 3, 20, 0),
-            "1 of 3 lists, 20 servers listed; "
-        );
-        assert_eq!(
-            progress_text(2, 3, 20, 4096),
-            "2 of 3 lists, 20 servers listed, 4 KiB; "
-        );
-        assert_eq!(left_out(0, 0, 0), "");
-        assert_eq!(
-            left_out(1, 2, 3),
-            ", 1 left out: out of scope, see --scope any, 2 left out: over the limit of a list, \
-             3 left out: over the limit of a host"
-        );
-    }
-
-    #[test]
     #[allow(clippy::disallowed_methods, reason = "the age of a file")]
     fn a_remembered_list_is_whole_young_and_within_its_scope() {
         let folder = std::env::temp_dir().join(format!("queryport-lists-{}", std::process::id()));

@@ -114,39 +114,3 @@ impl Summary {
         out
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_count_that_is_not_zero_has_a_line() {
-        let mut summary = Summary::new();
-        (summary.complete, summary.incomplete, summary.other_games) = (5, 1, 2);
-        (summary.timeout, summary.unreachable) = (3, 4);
-        (summary.other, summary.not_asked) = (6, 7);
-        assert_eq!(
-            (summary.answered(), summary.failed(), summary.done()),
-            (6, 20, 26)
-        );
-        let mut stats = ScanStats::default();
-        (stats.started, stats.requests, stats.datagrams) = (19, 30, 1);
-        (stats.bytes_sent, stats.bytes_received) = (800, 90);
-        (stats.retries, stats.late, stats.foreign) = (8, 9, 10);
-        let mut io = ScanIo::default();
-        (io.drops, io.send_errors) = (Some(11), 12);
-        let text = summary.text(&stats, &io);
-        let (first, rest) = text.split_once('\n').unwrap_or_default();
-        assert!(first.starts_with("19 asked in ") && first.ends_with(" a second"));
-        assert_eq!(
-            rest,
-            "  answered          6\n  incomplete        1\n  other games       2\n\
-             \x20 no reply          3\n  unreachable       4\n  no usable answer  6\n\
-             \x20 not asked         7\n\
-             \x20 sent              30 datagrams\n                    800 bytes\n\
-             \x20 received          1 datagram\n                    90 bytes\n\
-             \x20 retries           8\n  late datagrams    9\n  foreign datagrams 10\n\
-             \x20 kernel drops      11\n  send errors       12\n"
-        );
-    }
-}

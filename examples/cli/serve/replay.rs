@@ -407,14 +407,6 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_in_any_character_set_is_part_of_a_transcript() {
-        let transcript = include_bytes!("../../../tests/vectors/transcripts/own-gamespy4.txt");
-        let named = [b"# \xe9\n", &transcript[..]].concat();
-        let replay = Replay::parse(&named, None).unwrap();
-        assert_eq!(replay.protocol, Protocol::GameSpy4);
-    }
-
-    #[test]
     fn replies_without_requests_are_sent_by_their_kind() {
         let recorded: [(bool, &[u8]); 2] = [
             (false, b"\x80\0\0\0\x01\x02k\0\x02v\0"),

@@ -324,10 +324,10 @@ mod tests {
         let now = Instant::now();
         let [at_server, at_master, at_client] =
             [1, 2, 3].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));
-        let mut listed = 0;
-        for game in Game::all() {
-            let arguments = Arguments::try_parse_from(["serve", game.id]);
-            let Ok(arguments) = arguments else { continue };
+        // Of each form and with each kind of number.
+        for game in ["quake3", "openarena", "xonotic", "codmw2", "iw6x"] {
+            let game = Game::find(game).unwrap();
+            let arguments = Arguments::try_parse_from(["serve", game.id]).unwrap();
             let served = arguments.served.as_ref().unwrap();
             let world = of(&arguments, served, at_server.port()).unwrap();
             let requests = game.masters.iter().find_map(|master| {
@@ -338,7 +338,7 @@ mod tests {
                 is_quake3.then(|| game.list_requests(master.form, &Limits::default()))
             });
             let (Format::Quake3, Some(requests)) = (world.service.format(), requests) else {
-                continue;
+                panic!("{}", game.id);
             };
             let secret = || Secret::new([7; 16]);
             let mut options = Options::default();
@@ -366,9 +366,7 @@ mod tests {
                 list.take_new().any(|address| address == at_server)
             };
             assert!(requests.into_iter().any(is_in), "{}", game.id);
-            listed += 1;
         }
-        assert!(listed > 20, "{listed}");
     }
 
     /// Passes datagrams from one to the other until there are no more.
@@ -387,22 +385,6 @@ mod tests {
             } else {
                 return;
             }
-        }
-    }
-
-    #[test]
-    fn a_wrong_value_is_named_in_the_words_of_json() {
-        for (field, expected) in [
-            ("player_count", "a whole number, 0 or more"),
-            ("game_port", "a whole number, 0 or more"),
-            ("score_limit", "a whole number"),
-            ("time_limit", "a number"),
-            ("password", "true or false"),
-            ("mutators", "a list in brackets"),
-        ] {
-            let error = with_field(&ServerStatus::default(), field, "x");
-            let error = error.err().unwrap_or_default();
-            assert_eq!(error, format!("{field}=x: expected {expected}"));
         }
     }
 }
