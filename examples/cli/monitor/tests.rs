@@ -1112,15 +1112,14 @@ fn a_game_is_watched_through_its_list_servers() {
     run_local(async {
         let bind = || UdpSocket::bind("127.0.0.1:0");
         let listed = watched_game(&bind().await.unwrap(), true).await;
-        let listed = listed.borrow();
+        let silent = watched_game(&bind().await.unwrap(), false).await;
+        let (listed, silent) = (listed.borrow(), silent.borrow());
         let one = Sums {
             listed: 1,
             ..Sums::default()
         };
         assert_eq!(listed.games[0].sums, Some(one));
         assert!(listed.games[0].lists.values().all(Option::is_none));
-        let silent = watched_game(&bind().await.unwrap(), false).await;
-        let silent = silent.borrow();
         let failure = silent.games[0].failure().unwrap();
         assert!(
             failure.starts_with("no list server answered: 127.0.0.1:"),
