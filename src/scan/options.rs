@@ -214,17 +214,4 @@ mod tests {
         };
         assert_eq!(ScanOptions::default(), none);
     }
-
-    #[test]
-    fn a_receive_buffer_has_64_kib_to_1_gib() {
-        let given = |bytes| {
-            ScanOptions::default()
-                .with_receive_buffer(bytes)
-                .receive_buffer
-        };
-        assert_eq!(
-            [None, Some(0), Some(u32::MAX)].map(given),
-            [None, Some(65_536), Some(1 << 30)]
-        );
-    }
 }

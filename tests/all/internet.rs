@@ -75,15 +75,10 @@ fn scan(seed: u64) -> Found {
 
 #[test]
 fn nearly_all_living_servers_are_answered_right() {
-    let (mut answerable, mut right, mut wrong) = (0, 0, 0);
-    for seed in 1..=2 {
-        let found = scan(seed);
-        found.print(&format!("seed {seed}"));
-        answerable += found.answerable;
-        right += found.right.len();
-        wrong += found.wrong.len();
-    }
-    assert_eq!(wrong, 0);
+    let found = scan(1);
+    found.print("seed 1");
+    let (answerable, right) = (found.answerable, found.right.len());
+    assert!(found.wrong.is_empty(), "{:?}", found.wrong);
     assert!(
         right * 100 >= answerable * 98,
         "{right} right of {answerable}"

@@ -123,6 +123,7 @@ fn target(number: u64) -> SocketAddr {
     at(&match number % 10 {
         0 => format!("127.0.0.1:{}", 2000 + number),
         1 => format!("[2001:db8::{host}]:{port}"),
+        2 if number < 75 => format!("192.0.2.{}:0", 1 + host % 250),
         2 => format!("224.0.0.{}:{port}", 1 + host % 250),
         3 => format!("[::ffff:192.0.2.{}]:{port}", 1 + host % 250),
         _ => format!("192.0.2.{}:{port}", 1 + host % 250),
@@ -338,17 +339,19 @@ impl Course {
 
     /// Takes a result.
     fn take(&mut self, results: &mut BTreeSet<u64>) -> bool {
+        let due = self.scanner.poll_timeout();
         let Some(scanned) = self.scanner.poll_answer() else {
             return false;
         };
+        assert!(due.is_some_and(|due| due <= self.now), "a result is due");
         assert!(results.insert(scanned.index), "one result each");
         let peer = canonical(self.targets[scanned.index as usize]);
         assert_eq!(scanned.peer, Some(peer));
         let error = scanned.result.as_ref().err().cloned();
         if let Some(QueryError::NotOneServer | QueryError::Duplicate) = error {
-            let is_multicast = peer.ip().is_multicast();
-            assert_eq!(error == Some(QueryError::NotOneServer), is_multicast);
-            if !is_multicast && !self.running.contains_key(&peer) {
+            let is_no_server = peer.ip().is_multicast() || peer.port() == 0;
+            assert_eq!(error == Some(QueryError::NotOneServer), is_no_server);
+            if !is_no_server && !self.running.contains_key(&peer) {
                 self.awaited.insert(peer);
             }
             self.counts[3] += 1;

@@ -316,7 +316,7 @@ fn play(random: &mut Random, counts: &mut Counts) {
 #[test]
 fn requests_wait_exactly_as_the_rules_say_whatever_happens() {
     let mut counts = Counts::default();
-    for seed in 0..200 {
+    for seed in 0..40 {
         play(&mut Random(seed), &mut counts);
     }
     let Counts {
@@ -326,5 +326,5 @@ fn requests_wait_exactly_as_the_rules_say_whatever_happens() {
         grown,
     } = counts;
     let all = [blocked, sent, cuts, grown];
-    assert!(all.iter().all(|count| *count > 1000), "{counts:?}");
+    assert!(all.iter().all(|count| *count > 200), "{counts:?}");
 }
