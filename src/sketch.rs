@@ -99,20 +99,6 @@ mod tests {
         )
     }
 
-    #[test]
-    fn addresses_of_one_network_share_a_key() {
-        assert_eq!(of("192.0.2.1", NETWORK), of("192.0.2.200", NETWORK));
-        assert_ne!(of("192.0.2.1", NETWORK), of("192.0.3.1", NETWORK));
-        assert_eq!(
-            of("2001:db8:1::1", NETWORK),
-            of("2001:db8:1:ff::1", NETWORK)
-        );
-        assert_ne!(
-            of("2001:db8::1", Prefix::HOST),
-            of("2001:db8:0:1::1", Prefix::HOST)
-        );
-    }
-
     /// A dual-stack socket reports IPv4 senders as IPv6 addresses, which must not all count as one
     /// /64.
     #[test]

@@ -403,20 +403,6 @@ mod tests {
         reply
     }
 
-    /// Bytes of replies in ten seconds, if each of these addresses sends 100 requests a second and
-    /// each reply has 1 KiB.
-    fn drawn(guard: &mut Guard, start: Instant, is_proved: bool, addresses: &[IpAddr]) -> u64 {
-        let times = (0..1000).map(|step| start + Duration::from_millis(10 * step));
-        times
-            .map(|now| {
-                addresses
-                    .iter()
-                    .map(|from| ask(guard, now, *from, is_proved, KIB))
-                    .sum::<u64>()
-            })
-            .sum()
-    }
-
     /// Addresses of one network and of the networks after it.
     fn addresses(network: [u8; 3], count: u32) -> Vec<IpAddr> {
         let [a, b, c] = network;
@@ -424,59 +410,6 @@ mod tests {
         (0..count)
             .map(|n| Ipv4Addr::from_bits(first + n).into())
             .collect()
-    }
-
-    #[test]
-    fn a_source_receives_a_burst_and_then_its_rate() {
-        let address = "192.0.2.1".parse().unwrap();
-        let bytes = drawn(&mut guard(), Instant::now(), false, &[address]);
-        assert!((142 * KIB..=146 * KIB).contains(&bytes), "{bytes}");
-        let proved = drawn(&mut guard(), Instant::now(), true, &[address]);
-        assert!(proved > 800 * KIB, "{proved}");
-    }
-
-    /// Bytes that these addresses receive at one moment, in replies of 1 KiB.
-    fn at_once(is_proved: bool, addresses: &[IpAddr]) -> u64 {
-        let mut guard = guard();
-        let now = Instant::now();
-        let mut received = 0;
-        for from in addresses.iter().cycle().take(4_000) {
-            received += ask(&mut guard, now, *from, is_proved, KIB);
-        }
-        received
-    }
-
-    #[test]
-    fn the_factors_are_four_for_a_network_and_eight_for_proved_addresses() {
-        let one = addresses([192, 0, 2], 1);
-        assert_eq!(at_once(false, &one), 64 * KIB);
-        assert_eq!(at_once(true, &one), 8 * 64 * KIB);
-        // A network has more than all sources together may receive at once.
-        let options = GuardOptions {
-            total_bytes_per_second: 64 << 20,
-            ..GuardOptions::default()
-        };
-        let network = addresses([192, 0, 2], 200);
-        let mut guard = Guard::new(options, Secret::new([1; 16]));
-        let now = Instant::now();
-        let mut received = 0;
-        for _ in 0..10 {
-            for from in &network {
-                received += ask(&mut guard, now, *from, false, KIB);
-            }
-        }
-        assert_eq!(received, 4 * 64 * KIB);
-    }
-
-    /// At once, a quarter of the total per second: half of it for anybody, the other half for
-    /// regular sources.
-    #[test]
-    fn all_sources_together_receive_a_quarter_of_a_second_at_once() {
-        let networks: Vec<IpAddr> = (0..200)
-            .map(|network| Ipv4Addr::new(192, 0, network, 1).into())
-            .collect();
-        assert_eq!(at_once(false, &networks), 1024 * KIB / 8);
-        assert_eq!(at_once(true, &networks), 8 * 1024 * KIB / 4);
     }
 
     #[test]
@@ -493,58 +426,6 @@ mod tests {
             )
         };
         assert_eq!([ask(0), ask(10), ask(30)], [200 * KIB, 0, 200 * KIB]);
-    }
-
-    #[test]
-    fn a_source_becomes_regular_once_and_a_proved_one_never() {
-        let (mut guard, start) = (guard(), Instant::now());
-        let address = "192.0.2.1".parse().unwrap();
-        for (is_proved, regular) in [(true, 0), (false, 1)] {
-            // Often enough to use up its share.
-            for second in 0..300 {
-                ask(
-                    &mut guard,
-                    start + Duration::from_secs(second),
-                    address,
-                    is_proved,
-                    8 * KIB,
-                );
-            }
-            assert_eq!(guard.regulars.sources.len(), regular, "{is_proved}");
-        }
-        let Regulars {
-            sources,
-            candidates,
-        } = &guard.regulars;
-        assert!(
-            size_of_val(candidates.as_slice()) + sources.capacity() * size_of::<Regular>()
-                <= Regulars::BYTES
-        );
-    }
-
-    #[test]
-    fn sources_become_regular_while_a_quarter_of_the_burst_is_left() {
-        for (last_reply, is_regular) in [(32 * KIB, true), (32 * KIB + 1, false)] {
-            let (mut guard, now) = (guard(), Instant::now());
-            // Of 128 KiB for anybody at once.
-            for (host, reply) in [
-                ([198, 51, 100, 1], 64 * KIB),
-                ([203, 0, 113, 1], last_reply),
-            ] {
-                ask(&mut guard, now, host.into(), false, reply);
-            }
-            let client = "192.0.2.1".parse().unwrap();
-            for second in [0, 31] {
-                ask(
-                    &mut guard,
-                    now + Duration::from_secs(second),
-                    client,
-                    false,
-                    1,
-                );
-            }
-            assert_eq!(guard.regulars.sources.len() == 1, is_regular);
-        }
     }
 
     /// The attacks that remain, as listed in the documentation of [`GuardOptions`].

@@ -355,28 +355,6 @@ mod tests {
     }
 
     #[test]
-    fn one_socket_distinguishes_all_protocols() {
-        let mut responder = responder()
-            .with_service(Protocol::GameSpy1)
-            .with_service(Protocol::GameSpy4)
-            .with_service(Protocol::Ut2004);
-        let requests: [(Protocol, &[u8]); 4] = [
-            (Protocol::Quake3, GETINFO),
-            (Protocol::GameSpy1, br"\info\"),
-            (Protocol::GameSpy4, b"\xfe\xfd\x09\x01\x02\x03\x04"),
-            (Protocol::Ut2004, b"\x79\0\0\0\0"),
-        ];
-        let (now, client) = (Instant::now(), "192.0.2.1:9".parse().unwrap());
-        for (protocol, request) in requests {
-            assert_eq!(
-                responder.handle_datagram(now, client, request),
-                Handled::Request(protocol)
-            );
-        }
-        assert_eq!(responder.stats().answered, 4);
-    }
-
-    #[test]
     fn the_status_is_shared_and_an_equal_one_changes_nothing() {
         let status = Arc::new(ServerStatus {
             name: Some("Srv".into()),

@@ -304,13 +304,10 @@ fn play(kind: &Kind, random: &mut Random) -> [usize; 2] {
 fn every_heartbeat_goes_out_when_and_as_the_masters_of_its_kind_expect() {
     for (number, kind) in (0..).zip(&KINDS) {
         let mut total = [0; 2];
-        for seed in 0..200 {
+        for seed in 0..80 {
             let counts = play(kind, &mut Random(number << 32 | seed));
             total = [total[0] + counts[0], total[1] + counts[1]];
         }
-        assert!(
-            total[0] > 4000 && total[1] > 150,
-            "kind {number}: {total:?}"
-        );
+        assert!(total[0] > 1600 && total[1] > 60, "kind {number}: {total:?}");
     }
 }

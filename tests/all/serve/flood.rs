@@ -58,12 +58,11 @@ fn subjects() -> [Subject; 5] {
     ]
 }
 
-/// A target with a reply of one datagram, and one with replies of several. Both are charged for as in
-/// the other protocols, which [`one_victim_gets_less_than_was_sent`] shows.
-fn two_subjects() -> impl Iterator<Item = Subject> {
-    subjects()
-        .into_iter()
-        .filter(|subject| ["Quake 3", "UT2004"].contains(&subject.0))
+/// A target with replies of several datagrams. They are charged for as in the other protocols, which
+/// [`one_victim_gets_less_than_was_sent`] shows.
+fn ut2004() -> Subject {
+    let [.., subject] = subjects();
+    subject
 }
 
 /// The result of a flood.
@@ -86,7 +85,7 @@ struct Flood {
 fn flood(
     (name, service, request): Subject,
     prepared: u32,
-    mut forged: impl FnMut(u32) -> SocketAddr,
+    forged: &dyn Fn(u32) -> SocketAddr,
 ) -> Flood {
     let start = Instant::now();
     let mut responder = Responder::new(service, status(), Secret::new([5; 16]), start);
@@ -183,7 +182,7 @@ fn check_answered(name: &str, (asked, answered): (u32, u32), percent: u32) {
 fn one_victim_gets_less_than_was_sent() {
     for subject in subjects() {
         let name = subject.0;
-        let flood = flood(subject, 0, |n| {
+        let flood = flood(subject, 0, &|n| {
             SocketAddr::from(([203, 0, 113, 9], n as u16 | 1))
         });
         let sent_a_second = flood.bytes_in / u64::from(SECONDS);
@@ -200,10 +199,11 @@ fn one_victim_gets_less_than_was_sent() {
 #[test]
 fn many_forged_addresses_stay_below_the_total() {
     let total = u64::from(GuardOptions::default().total_bytes_per_second);
-    for subject in subjects() {
+    let [.., quake3, ut2004] = subjects();
+    for subject in [quake3, ut2004] {
         let name = subject.0;
         // 65,536 addresses of one /16, in a scattered order, which is hard for tables.
-        let flood = flood(subject, 0, |n| {
+        let flood = flood(subject, 0, &|n| {
             let [_, _, a, b] = n.wrapping_mul(40_503).to_be_bytes();
             SocketAddr::from(([10, 7, a, b], 27960))
         });
@@ -219,37 +219,35 @@ fn many_forged_addresses_stay_below_the_total() {
 
 #[test]
 fn addresses_of_one_network_share_its_bound() {
-    for subject in two_subjects() {
-        let name = subject.0;
-        let flood = flood(subject, 128, |n| {
-            SocketAddr::from(([203, 0, 113, (n % 128) as u8], 27960))
-        });
-        let bound = (256 << 10) + u64::from(SECONDS) * (32 << 10) + (16 << 10);
-        assert!(
-            flood.bytes_out <= bound,
-            "{name}: {} bytes, {bound} at most",
-            flood.bytes_out
-        );
-        check_answered(name, flood.regular, 99);
-        check_answered(name, flood.new, 95);
-    }
+    let subject = ut2004();
+    let name = subject.0;
+    let flood = flood(subject, 128, &|n| {
+        SocketAddr::from(([203, 0, 113, (n % 128) as u8], 27960))
+    });
+    let bound = (256 << 10) + u64::from(SECONDS) * (32 << 10) + (16 << 10);
+    assert!(
+        flood.bytes_out <= bound,
+        "{name}: {} bytes, {bound} at most",
+        flood.bytes_out
+    );
+    check_answered(name, flood.regular, 99);
+    check_answered(name, flood.new, 95);
 }
 
 #[test]
 fn forged_regulars_take_nothing_from_older_clients() {
     let total = u64::from(GuardOptions::default().total_bytes_per_second);
-    for subject in two_subjects() {
-        let name = subject.0;
-        let flood = flood(subject, 2048, |n| {
-            SocketAddr::from(([10, 7 + (n % 8) as u8, (n / 8 % 256) as u8, 9], 27960))
-        });
-        assert!(
-            flood.worst_second <= total,
-            "{name}: {} of {total}",
-            flood.worst_second
-        );
-        check_answered(name, flood.regular, 99);
-    }
+    let subject = ut2004();
+    let name = subject.0;
+    let flood = flood(subject, 2048, &|n| {
+        SocketAddr::from(([10, 7 + (n % 8) as u8, (n / 8 % 256) as u8, 9], 27960))
+    });
+    assert!(
+        flood.worst_second <= total,
+        "{name}: {} of {total}",
+        flood.worst_second
+    );
+    check_answered(name, flood.regular, 99);
 }
 
 /// What a source gets at most: a burst, then 8 KiB a second, and the reply that exceeds them.
@@ -257,47 +255,36 @@ fn bound_of_a_source() -> u64 {
     (64 << 10) + u64::from(SECONDS) * (8 << 10) + (16 << 10)
 }
 
-/// Three attackers that were strong against earlier guards.
+/// Two attackers that were strong against earlier guards.
 #[test]
 fn no_attacker_makes_a_responder_send_a_victim_more_than_its_bound() {
     let victim = SocketAddr::from(([203, 0, 113, 9], 27960));
     let scattered = |n: u32| u128::from(n.wrapping_mul(2_654_435_761));
-    for subject in two_subjects() {
-        let name = subject.0;
-        // New sources after each few requests, so that a table forgets the victim.
-        let evicting = flood(subject.clone(), 0, |n| match n % 43 {
-            0 => victim,
-            _ => (Ipv6Addr::from_bits(0x2A01 << 112 | scattered(n) << 80), 9).into(),
-        });
-        assert!(
-            evicting.to_one <= bound_of_a_source(),
-            "{name}: {}",
-            evicting.to_one
-        );
-        check_answered(name, evicting.regular, 90);
-        // The victim in both forms of its address, from other ports.
-        let mapped = flood(subject.clone(), 0, |n| match (n % 2, victim.ip()) {
-            (0, IpAddr::V4(ip)) => (ip.to_ipv6_mapped(), n as u16 | 1).into(),
-            (_, ip) => (ip, n as u16 | 1).into(),
-        });
-        assert!(
-            mapped.to_one <= bound_of_a_source(),
-            "{name}: {}",
-            mapped.to_one
-        );
-        // Sources of one /48 that asked before as regular clients do.
-        let regular = flood(subject, 900, |n| {
-            let subnet = u128::from(n % 900) << 64;
-            (Ipv6Addr::from_bits(0x2A01 << 112 | subnet | 7), 9).into()
-        });
-        let of_network = 4 * bound_of_a_source();
-        assert!(
-            regular.bytes_out <= of_network,
-            "{name}: {}",
-            regular.bytes_out
-        );
-        check_answered(name, regular.regular, 99);
-    }
+    let subject = ut2004();
+    let name = subject.0;
+    // New sources after each few requests, so that a table forgets the victim.
+    let evicting = flood(subject.clone(), 0, &|n| match n % 43 {
+        0 => victim,
+        _ => (Ipv6Addr::from_bits(0x2A01 << 112 | scattered(n) << 80), 9).into(),
+    });
+    assert!(
+        evicting.to_one <= bound_of_a_source(),
+        "{name}: {}",
+        evicting.to_one
+    );
+    check_answered(name, evicting.regular, 90);
+    // Sources of one /48 that asked before as regular clients do.
+    let regular = flood(subject, 900, &|n| {
+        let subnet = u128::from(n % 900) << 64;
+        (Ipv6Addr::from_bits(0x2A01 << 112 | subnet | 7), 9).into()
+    });
+    let of_network = 4 * bound_of_a_source();
+    assert!(
+        regular.bytes_out <= of_network,
+        "{name}: {}",
+        regular.bytes_out
+    );
+    check_answered(name, regular.regular, 99);
 }
 
 /// Lists of keys that differ each time have short replies, each of which is encoded: they must be
@@ -306,7 +293,7 @@ fn no_attacker_makes_a_responder_send_a_victim_more_than_its_bound() {
 fn requests_that_always_differ_get_few_replies() {
     let start = Instant::now();
     let mut responder = Responder::new(Format::GameSpy2, status(), Secret::new([5; 16]), start);
-    let seconds = 10;
+    let seconds = 3;
     for n in 0..seconds * RATE {
         let now = start + Duration::from_secs(1) * n / RATE;
         let [_, _, a, b] = n.wrapping_mul(40_503).to_be_bytes();
