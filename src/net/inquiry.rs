@@ -464,27 +464,6 @@ mod tests {
     use crate::lists::Cod4xList;
 
     #[test]
-    fn a_list_server_that_cannot_be_connected_to_is_an_error_in_words() {
-        let peer = ([192, 0, 2, 1], 28900).into();
-        let error = |kind: io::ErrorKind| not_connected(peer, kind.into(), Duration::from_secs(2));
-        for (kind, words) in [
-            (io::ErrorKind::Other, "cannot connect to the list server"),
-            (
-                io::ErrorKind::ConnectionRefused,
-                "192.0.2.1:28900: unreachable: no program listens at the address, or there is no \
-                 route to it",
-            ),
-            (
-                io::ErrorKind::TimedOut,
-                "192.0.2.1:28900: no answer within 2.0 s (1 request sent): offline, a firewall, or \
-                 another protocol or port",
-            ),
-        ] {
-            assert_eq!(error(kind).to_string(), words);
-        }
-    }
-
-    #[test]
     fn servers_are_counted_while_they_arrive() {
         let querier = Querier::new(crate::secret::Secret::new([7; 16]));
         let request = Cod4xList::new(6).into();

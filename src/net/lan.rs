@@ -284,11 +284,6 @@ impl Search {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_group_is_that_of_ioquake3() {
-        assert_eq!(GROUP.to_string(), "ff04::696f:7175:616b:6533");
-    }
-
     #[cfg(target_os = "linux")]
     #[test]
     fn an_interface_without_a_broadcast_address_has_that_of_its_network() {

@@ -1,34 +1,25 @@
 //! The client without a runtime, over real sockets on loopback; the servers are threads.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use queryport::blocking;
-use queryport::lists::{GameSpy1List, ListPart, Quake3List, Scope};
-use queryport::quake3::GetServers;
+use queryport::lists::{ListPart, Quake3List, Scope};
 use queryport::serve::Responder;
 use queryport::session::Machine;
-use queryport::{
-    Client, ErrorKind, GameKey, Limits, Player, Protocol, ScanOptions, Secret, ServerStatus, Timing,
-};
+use queryport::{Client, ErrorKind, Player, Protocol, ScanOptions, Secret, ServerStatus, Timing};
 
-/// A bound on the time of a test. A scan that queries one server at a time takes longer, and so
-/// does a client with default settings that waits for a list server.
+/// A bound on the time of a test. A scan that queries one server at a time takes longer.
 const GUARD: Duration = Duration::from_secs(25);
 
-fn settings() -> Client {
+fn client() -> blocking::Client {
     let timing = Timing::default()
         .with_timeout(Duration::from_millis(400))
         .with_retries(0);
-    Client::new().unwrap().with_timing(timing)
-}
-
-fn client() -> blocking::Client {
-    settings().blocking()
+    Client::new().unwrap().with_timing(timing).blocking()
 }
 
 fn status() -> ServerStatus {
@@ -96,27 +87,6 @@ fn silent() -> (UdpSocket, SocketAddr) {
 }
 
 #[test]
-fn every_protocol_is_queried_over_both_families() {
-    for bind in ["127.0.0.1:0", "[::1]:0"] {
-        for protocol in Protocol::ALL {
-            let servers = Servers::start(&[bind], protocol);
-            let address = servers.addresses[0];
-            let outcome = Client::new()
-                .unwrap()
-                .blocking()
-                .query(protocol, address)
-                .unwrap();
-            println!("{protocol}: {:?}", outcome.elapsed);
-            assert_eq!(outcome.peer, address);
-            assert_eq!(*outcome.answer.name.as_ref().unwrap(), "Srv", "{protocol}");
-            assert_eq!(outcome.answer.players.len(), 2, "{protocol}");
-            assert!(outcome.answer.completeness.is_complete(), "{protocol}");
-            assert!(outcome.rtt.unwrap() <= outcome.elapsed, "{protocol}");
-        }
-    }
-}
-
-#[test]
 fn a_server_is_queried_by_its_game() {
     use queryport::games::Game;
 
@@ -146,15 +116,6 @@ fn a_server_is_queried_by_its_game() {
         assert_eq!(found.peer, servers.addresses[0]);
         assert!(scan.next().is_none());
     }
-    let error = client()
-        .query_game(Game::find("openarena").unwrap(), given)
-        .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Timeout);
-    let without_list = Game::all().find(|game| game.masters.is_empty()).unwrap();
-    assert_eq!(
-        client().servers(without_list).unwrap_err().kind(),
-        ErrorKind::Request
-    );
 }
 
 #[test]
@@ -171,83 +132,13 @@ fn a_list_comes_over_udp() {
             }
         }
     });
-    let request =
-        || Quake3List::new(&GetServers::extended(b"Nexuiz", 3), &Limits::default()).unwrap();
-    let list = client().list(address, request()).unwrap();
-    assert_eq!(list.servers, listed);
-    let mut servers = client()
-        .servers_at(address, request())
-        .with_scope(Scope::Any);
-    assert_eq!(
-        servers
-            .by_ref()
-            .map(|listed| listed.server)
-            .collect::<Vec<_>>(),
-        listed
-    );
+    let request = Quake3List::game("Nexuiz", 3).unwrap();
+    let mut servers = client().servers_at(address, request).with_scope(Scope::Any);
+    let found = servers.by_ref().map(|listed| listed.server);
+    assert_eq!(found.collect::<Vec<_>>(), listed);
     let report = &servers.masters()[0];
-    assert_eq!(
-        (
-            report.servers,
-            report
-                .list
-                .as_ref()
-                .unwrap()
-                .as_ref()
-                .unwrap()
-                .servers
-                .len()
-        ),
-        (2, 2)
-    );
-    let (_quiet, address) = silent();
-    let error = client().list(address, request()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Timeout);
-}
-
-fn ut() -> GameSpy1List {
-    GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap())
-}
-
-#[test]
-fn a_list_comes_over_tcp() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    thread::spawn(move || {
-        // The last client is left waiting.
-        let mut open = Vec::new();
-        for (n, stream) in listener.incoming().enumerate() {
-            let mut stream = stream.unwrap();
-            stream.write_all(b"\\basic\\\\secure\\WFXNEA").unwrap();
-            if n == 0 {
-                let _ = stream.read(&mut [0; 2048]).unwrap();
-                for part in [
-                    &b"\\ip\\192.0.2.1:7778\\ip\\192."[..],
-                    b"0.2.2:7778\\final\\",
-                ] {
-                    stream.write_all(part).unwrap();
-                    thread::sleep(Duration::from_millis(50));
-                }
-            } else {
-                open.push(stream);
-            }
-        }
-    });
-    let list = client().list(&address, ut()).unwrap();
-    assert_eq!(
-        list.servers,
-        [
-            "192.0.2.1:7778".parse().unwrap(),
-            "192.0.2.2:7778".parse().unwrap()
-        ]
-    );
-    let started = Instant::now();
-    let client = settings()
-        .with_deadline(Duration::from_millis(300))
-        .blocking();
-    let list = client.list(&address, ut());
-    assert!(!list.is_ok_and(|list| list.completeness.is_complete()));
-    assert!(started.elapsed() < GUARD, "{:?}", started.elapsed());
+    let list = report.list.as_ref().unwrap().as_ref().unwrap();
+    assert_eq!((report.servers, &list.servers[..]), (2, &listed[..]));
 }
 
 /// The system reports a closed port when the next request is sent, which is then sent again.
@@ -301,58 +192,9 @@ fn a_scan_of_five_hundred_waits_for_all_at_once() {
     assert_eq!(answered, living);
     kinds.sort_by_key(|kind| format!("{kind:?}"));
     kinds.dedup();
-    println!("{kinds:?} after {:?}", started.elapsed());
     assert!(kinds.contains(&ErrorKind::BadAddress) && kinds.contains(&ErrorKind::NameResolution));
     assert!(started.elapsed() < GUARD, "{:?}", started.elapsed());
     assert_eq!(scan.stats().answered, living as u64);
-    let shown = format!("{scan:?}");
-    assert!(shown.contains(&format!("answered: {living}")), "{shown}");
-}
-
-/// A caller who pauses gets the datagrams that arrived meanwhile, and not timers that expired
-/// before those were read.
-#[test]
-fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
-    let servers: Vec<UdpSocket> = (0..100)
-        .map(|_| UdpSocket::bind("127.0.0.1:0").unwrap())
-        .collect();
-    let targets: Vec<_> = servers
-        .iter()
-        .map(|server| (Protocol::Quake3, server.local_addr().unwrap()))
-        .collect();
-    let mut responder = Responder::new(
-        Protocol::Quake3,
-        status(),
-        Secret::new([9; 16]),
-        Instant::now(),
-    )
-    .with_guard(None);
-    let mut answer = |server: &UdpSocket| {
-        let (mut buffer, mut out) = ([0; 2048], Vec::new());
-        server
-            .set_read_timeout(Some(Duration::from_secs(2)))
-            .unwrap();
-        let (length, from) = server.recv_from(&mut buffer).unwrap();
-        responder.handle_datagram(Instant::now(), from, &buffer[..length]);
-        let transmit = responder.poll_transmit(Instant::now(), &mut out).unwrap();
-        server.send_to(&out, transmit.to).unwrap();
-    };
-    let other = Servers::start(&["127.0.0.1:0"], Protocol::Quake3);
-    let first = other.addresses[0];
-    let targets = targets.into_iter().chain([(Protocol::Quake3, first)]);
-    let timing = Timing::default().with_retry_after(Duration::from_secs(1));
-    let mut scan = Client::new()
-        .unwrap()
-        .with_timing(timing)
-        .blocking()
-        .scan(targets, ScanOptions::default());
-    assert_eq!(scan.next().unwrap().peer, Some(first));
-    servers.iter().for_each(&mut answer);
-    thread::sleep(Duration::from_millis(1100));
-    let retries: Vec<u8> = scan
-        .map(|scanned| scanned.result.unwrap().stats.retries)
-        .collect();
-    assert_eq!(retries, vec![0; servers.len()]);
 }
 
 /// Requests go out before the list is asked for the next target, and replies are read then.

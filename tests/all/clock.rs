@@ -14,7 +14,7 @@ const REAL_TIME: Duration = Duration::from_millis(1);
 /// datagrams to arrive before the next timer.
 pub fn run_in_steps() {
     tokio::time::pause();
-    tokio::spawn(async {
+    kit::spawn(async {
         loop {
             // Tokio does not move a paused clock by itself while a blocking task runs.
             let pause = tokio::task::spawn_blocking(|| std::thread::sleep(REAL_TIME));

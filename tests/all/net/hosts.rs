@@ -1,13 +1,11 @@
-//! Hosts with several addresses, names with several hosts, and many queries at once.
+//! Hosts with several addresses, and many queries at once.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use queryport::net::Rcon;
-use queryport::quake3::Password;
-use queryport::serve::{Announcer, Responder};
+use queryport::serve::Responder;
 use queryport::session::{Handled, Machine, Transmit};
-use queryport::{Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Timing};
+use queryport::{Client, Error, Protocol, Secret, ServerStatus, Timing};
 
 use super::faults::{alone, runtime};
 use super::namespace::in_namespace;
@@ -27,9 +25,6 @@ fn client() -> Client {
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.game = Some("Test".into());
-    status.max_players = Some(8);
-    status.player_count = Some(1);
     status
 }
 
@@ -150,89 +145,6 @@ async fn a_broadcast_is_answered() {
     }
 }
 
-/// A master lists the address that a heartbeat comes from, so each address sends its own.
-#[tokio::test]
-async fn heartbeats_leave_on_every_socket() {
-    let master = bind("127.0.0.1:0").await;
-    let other_family = bind("[::1]:0").await;
-    let sockets = [
-        bind("127.0.0.1:0").await,
-        bind("127.0.0.2:0").await,
-        other_family,
-    ];
-    let senders = [0, 1].map(|index: usize| sockets[index].local_addr().unwrap());
-    let masters = [master.local_addr().unwrap()];
-    let now = Instant::now();
-    let announcer =
-        Announcer::quake3("DarkPlaces", masters, &status(), Protocol::Quake3, now).unwrap();
-    let listening = async {
-        let mut heard = Vec::new();
-        while heard.len() < senders.len() {
-            heard.push(master.recv_from(&mut [0; 2000]).await.unwrap().1);
-        }
-        heard.sort();
-        assert_eq!(heard, senders);
-        // The master's question to one of them is answered once, from there.
-        master
-            .send_to(b"\xff\xff\xff\xffgetinfo 1", senders[1])
-            .await
-            .unwrap();
-        let (_, from) = master.recv_from(&mut [0; 2000]).await.unwrap();
-        assert_eq!(from, senders[1]);
-        let mut buffer = [0; 2000];
-        let more = tokio::time::timeout(SECOND / 4, master.recv_from(&mut buffer));
-        assert!(more.await.is_err());
-    };
-    tokio::select! {
-        failed = queryport::net::serve(&sockets, (responder(), announcer)) => panic!("{failed:?}"),
-        heard = tokio::time::timeout(5 * SECOND, listening) => heard.unwrap(),
-    }
-}
-
-/// The console of the first of two addresses, which restarts.
-#[test]
-fn a_console_stays_with_the_address_that_answered() {
-    const NAME: &str = "hosts::a_console_stays_with_the_address_that_answered";
-    if !in_namespace(NAME, "exec") {
-        return;
-    }
-    let first = UdpSocket::bind("127.0.0.2:0").unwrap();
-    let address = first.local_addr().unwrap();
-    let others = [3, 4, 5, 6].map(|host: u8| {
-        let other = UdpSocket::bind(SocketAddr::from(([127, 0, 0, host], address.port()))).unwrap();
-        other.set_nonblocking(true).unwrap();
-        other
-    });
-    let answer_one = |socket: UdpSocket| {
-        std::thread::spawn(move || {
-            let (_, from) = socket.recv_from(&mut [0; 2000]).unwrap();
-            socket
-                .send_to(b"\xff\xff\xff\xffprint\nran\n", from)
-                .unwrap();
-        })
-    };
-    runtime().block_on(async {
-        let name = format!("five.test:{}", address.port());
-        let mut rcon = Rcon::new(&client(), name, Password::new("x"))
-            .await
-            .unwrap();
-        let server = answer_one(first);
-        rcon.run("one").await.unwrap();
-        server.join().unwrap();
-        let error = rcon.run("two").await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unreachable);
-        let server = answer_one(UdpSocket::bind(address).unwrap());
-        assert_eq!(rcon.run("three").await.unwrap().peer, address);
-        server.join().unwrap();
-    });
-    for other in others {
-        assert!(
-            other.recv_from(&mut [0; 2000]).is_err(),
-            "it got the password"
-        );
-    }
-}
-
 /// The list server's report has the error.
 #[test]
 fn a_list_without_a_thread_is_an_error() {
@@ -256,15 +168,6 @@ fn a_list_without_a_thread_is_an_error() {
     let list = queryport::lists::Quake3List::new(&request, &queryport::Limits::default()).unwrap();
     let error = client().blocking().list("127.0.0.1:9", list).unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error:?}");
-}
-
-#[test]
-fn a_scan_can_be_shared() {
-    fn is_shared<T: Send + Sync>() {}
-    is_shared::<Scan>();
-    is_shared::<queryport::blocking::Scan>();
-    is_shared::<Client>();
-    is_shared::<Rcon>();
 }
 
 /// A list of names does not open a socket or a thread for each of them.

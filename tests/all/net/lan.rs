@@ -34,7 +34,7 @@ fn start(ports: RangeInclusive<u16>, service: impl Into<Service>, status: Server
     let port = socket.local_addr().unwrap().port();
     let mut responder =
         Responder::new(service, status, Secret::new([9; 16]), Instant::now()).with_guard(None);
-    tokio::spawn(async move { queryport::net::serve(&[socket], &mut responder).await });
+    kit::spawn(async move { _ = queryport::net::serve(&[socket], &mut responder).await });
     port
 }
 
@@ -141,56 +141,6 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
     }
 }
 
-#[tokio::test]
-async fn a_search_for_one_game_asks_its_ports_only() {
-    let _turn = turn();
-    run_in_steps();
-    let own = start(29070..=29073, Protocol::Quake3, named("own"));
-    let other = start(30720..=30723, Protocol::Quake3, named("other"));
-    let jedi_academy = Game::find("jka").unwrap();
-    let found = found(client().lan(Some(jedi_academy), &LOOPBACK).unwrap()).await;
-    assert_eq!(
-        found[&own],
-        [Ok((
-            "own".to_owned(),
-            Protocol::Quake3,
-            Verification::Verified
-        ))]
-    );
-    assert!(!found.contains_key(&other));
-}
-
-/// The query port of a host's next server of Unreal Tournament 3 is 100 higher.
-#[tokio::test]
-async fn the_next_servers_of_unreal_tournament_3_on_a_host_are_found() {
-    let _turn = turn();
-    run_in_steps();
-    let game = Game::find("ut3").unwrap();
-    let detected_ports = async || -> BTreeSet<u16> {
-        let detected = client().detect("127.0.0.1").await.unwrap();
-        let of_protocol = detected
-            .iter()
-            .filter(|found| found.protocol == Protocol::GameSpy4);
-        of_protocol.map(|found| found.outcome.peer.port()).collect()
-    };
-    start(6600..=6600, Protocol::GameSpy4, named("second"));
-    start(6700..=6700, Protocol::GameSpy4, named("third"));
-    let outcome = client().query_game(game, "127.0.0.1").await.unwrap();
-    assert_eq!(outcome.outcome.peer.port(), 6600, "the first does not run");
-    assert!(detected_ports().await.contains(&6600));
-
-    start(6500..=6500, Protocol::GameSpy4, named("first"));
-    let outcome = client().query_game(game, "127.0.0.1").await.unwrap();
-    assert_eq!(outcome.outcome.peer.port(), 6500);
-    let ports = detected_ports().await;
-    assert!(ports.contains(&6500) && ports.contains(&6600), "{ports:?}");
-    let found = found(client().lan(Some(game), &LOOPBACK).unwrap()).await;
-    for (port, name) in [(6500, "first"), (6600, "second"), (6700, "third")] {
-        let answer = Ok((name.to_owned(), Protocol::GameSpy4, Verification::Verified));
-        assert_eq!(found.get(&port), Some(&vec![answer]), "{port}");
-    }
-}
-
 /// A caller that does something else for longer than the search waits.
 #[tokio::test]
 async fn a_pause_of_the_caller_loses_no_server() {
@@ -225,55 +175,6 @@ async fn a_pause_of_the_caller_loses_no_server() {
     );
 }
 
-/// A host that answers with everything except a status: nonsense, our own request, a copy of its
-/// answer again and again. It costs one failed query, and the other server is found.
-#[tokio::test]
-async fn a_hostile_host_costs_one_failed_query() {
-    let _turn = turn();
-    run_in_steps();
-    let hostile = bound(44400..=44403);
-    let port = hostile.local_addr().unwrap().port();
-    let flood = tokio::spawn(async move {
-        let mut buffer = [0; 2048];
-        loop {
-            let Ok((length, from)) = hostile.recv_from(&mut buffer).await else {
-                continue;
-            };
-            let Some(challenge) = buffer[..length].strip_prefix(b"\xff\xff\xff\xffgetinfo ") else {
-                continue;
-            };
-            let answer = [
-                b"\xff\xff\xff\xffinfoResponse\n\\hostname\\bad\\challenge\\",
-                challenge,
-            ]
-            .concat();
-            for _ in 0..500 {
-                for datagram in [&b"nonsense"[..], &buffer[..length], &answer] {
-                    let _ = hostile.send_to(datagram, from).await;
-                }
-                tokio::task::yield_now().await;
-            }
-        }
-    });
-    let good = start(44400..=44403, Protocol::Quake3, named("good"));
-    let found = found(
-        client()
-            .lan(Some(Game::find("warsow").unwrap()), &LOOPBACK)
-            .unwrap(),
-    )
-    .await;
-    flood.abort();
-    assert_eq!(found[&port], [Err(ErrorKind::Timeout)]);
-    assert_eq!(
-        found[&good],
-        [Ok((
-            "good".to_owned(),
-            Protocol::Quake3,
-            Verification::Verified
-        ))]
-    );
-}
-
 /// The requests leave by the interface with the client's address, wherever the default route goes.
 #[tokio::test]
 async fn the_local_address_chooses_the_network() {
@@ -289,23 +190,6 @@ async fn the_local_address_chooses_the_network() {
         peers.extend(scanned.peer.filter(|peer| peer.port() == port));
     }
     assert_eq!(peers, [([127, 0, 0, 1], port).into()]);
-}
-
-/// `ip address add` sets no broadcast address unless it is told to.
-#[test]
-fn an_interface_without_a_broadcast_address_is_searched() {
-    const NAME: &str = "lan::an_interface_without_a_broadcast_address_is_searched";
-    const INTERFACE: &str = "ip link add lan type veth peer name other && ip link set lan up &&
-        ip link set other up && ip address add 192.0.2.9/24 dev lan && exec";
-    if !in_namespace(NAME, INTERFACE) {
-        return;
-    }
-    runtime().block_on(async {
-        let port = start(27960..=27963, Protocol::Quake3, named("own"));
-        let mut scan = client().lan("openarena", &[]).unwrap();
-        let found = scan.next().await.expect("a server");
-        assert_eq!(found.peer, Some(([192, 0, 2, 9], port).into()));
-    });
 }
 
 /// Servers of Quake 3's protocol join the group of IPv6 on each interface (ioquake3).

@@ -1,7 +1,6 @@
 //! A late reply to a fixed local port is not the answer of the next conversation.
 
 use std::net::SocketAddr;
-use std::thread;
 use std::time::Duration;
 
 use queryport::net::Rcon;
@@ -36,7 +35,7 @@ async fn serve(socket: UdpSocket, replies: [&'static [u8]; 2]) {
 async fn start(replies: [&'static [u8]; 2]) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = socket.local_addr().unwrap();
-    tokio::spawn(serve(socket, replies));
+    kit::spawn(serve(socket, replies));
     address
 }
 
@@ -58,18 +57,6 @@ async fn a_command_never_prints_the_output_of_the_one_before() {
     assert_eq!(outcome.answer.text.decoded().trim_end(), "second");
 }
 
-#[tokio::test]
-async fn a_query_never_gets_the_answer_of_the_one_before() {
-    run_in_steps();
-    let client = client();
-    let server = start([OLD_STATUS, NEW_STATUS]).await;
-    let error = client.query(Protocol::GameSpy1, server).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Timeout);
-    // A clone has the same port.
-    let outcome = client.clone().query(Protocol::GameSpy1, server).await;
-    assert_eq!(outcome.unwrap().answer.name.unwrap(), "New");
-}
-
 /// A call that was dropped has sent its request.
 #[tokio::test]
 async fn a_cancelled_query_counts() {
@@ -81,23 +68,4 @@ async fn a_cancelled_query_counts() {
     assert!(cancelled.is_err());
     let outcome = client.query(Protocol::GameSpy1, server).await;
     assert_eq!(outcome.unwrap().answer.name.unwrap(), "New");
-}
-
-#[test]
-fn a_query_without_a_runtime_never_gets_the_answer_of_the_one_before() {
-    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let server = socket.local_addr().unwrap();
-    thread::spawn(move || {
-        let mut buffer = [0; 200];
-        for (delay, reply) in [(LATE, OLD_STATUS), (Duration::ZERO, NEW_STATUS)] {
-            let (_, from) = socket.recv_from(&mut buffer).unwrap();
-            thread::sleep(delay);
-            socket.send_to(reply, from).unwrap();
-        }
-    });
-    let client = client().blocking();
-    let error = client.query(Protocol::GameSpy1, server).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Timeout);
-    let outcome = client.query(Protocol::GameSpy1, server).unwrap();
-    assert_eq!(outcome.answer.name.unwrap(), "New");
 }

@@ -2,7 +2,6 @@
 
 mod client;
 mod faults;
-mod gamespy1;
 #[cfg(target_os = "linux")]
 mod hosts;
 #[cfg(target_os = "linux")]
@@ -36,7 +35,7 @@ async fn serve(bind: &str, mut responder: Responder) -> SocketAddr {
     socket.set_nonblocking(true).unwrap();
     let sockets = [UdpSocket::from_std(socket).unwrap()];
     let address = sockets[0].local_addr().unwrap();
-    tokio::spawn(async move { queryport::net::serve(&sockets, &mut responder).await });
+    kit::spawn(async move { _ = queryport::net::serve(&sockets, &mut responder).await });
     address
 }
 
@@ -60,7 +59,7 @@ async fn several_sockets_are_served_at_once_and_survive_icmp_errors() {
         Instant::now(),
     )
     .with_guard(None);
-    tokio::spawn(async move { queryport::net::serve(&sockets, &mut responder).await });
+    kit::spawn(async move { _ = queryport::net::serve(&sockets, &mut responder).await });
     let flood = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let request = b"\xff\xff\xff\xffgetstatus";
     for round in 0..20 {

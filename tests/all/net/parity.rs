@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use queryport::lists::{GameSpy1List, GameSpy2List, ListRequest, Quake3List, Scope};
 use queryport::net::Rcon;
 use queryport::quake3::{GetServers, Password};
-use queryport::{Client, Error, ErrorKind, GameKey, Limits, Protocol, ScanOptions, Secret, Timing};
+use queryport::{
+    Client, Error, ErrorKind, GameKey, Limits, Protocol, ScanOptions, Secret, ServerList, Timing,
+};
 
 use super::faults::{Long, runtime};
 use super::icmp::{CODES, refusing};
@@ -94,6 +96,10 @@ fn end_of_list<T>(result: Result<Vec<T>, Error>) -> End {
     }
 }
 
+fn end_of_servers(result: Result<ServerList, Error>) -> End {
+    end_of_list(result.map(|list| list.servers))
+}
+
 fn list_over_udp() -> Quake3List {
     let list = Quake3List::new(&GetServers::new(68), &Limits::default()).unwrap();
     list.with_scope(Scope::Any)
@@ -119,8 +125,8 @@ impl Failure {
                 Err(error) => Failed(error.kind()),
             },
             Detect => end_of_list(client.detect(server).await),
-            ListOverUdp => end(client.list(server, list_over_udp()).await),
-            ListOverTcp => end(client.list(server, self.list_over_tcp()).await),
+            ListOverUdp => end_of_servers(client.list(server, list_over_udp()).await),
+            ListOverTcp => end_of_servers(client.list(server, self.list_over_tcp()).await),
             Console => match Rcon::new(client, server, Password::new("x")).await {
                 Ok(mut console) => end(console.run("status").await),
                 Err(error) => Failed(error.kind()),
@@ -148,8 +154,8 @@ impl Failure {
                 end(scan.next().unwrap().result)
             }
             Detect => end_of_list(client.detect(server)),
-            ListOverUdp => end(client.list(server, list_over_udp())),
-            ListOverTcp => end(client.list(server, self.list_over_tcp())),
+            ListOverUdp => end_of_servers(client.list(server, list_over_udp())),
+            ListOverTcp => end_of_servers(client.list(server, self.list_over_tcp())),
             Console | Lan => Untried,
         }
     }

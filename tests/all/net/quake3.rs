@@ -1,17 +1,11 @@
-//! Quake 3: rcon, masters, announcements.
-use std::collections::BTreeSet;
+//! Quake 3: consoles, a refused connect, a numbered list.
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use queryport::lists::{Quake3List, Scope};
-use queryport::net::{Rcon, serve};
-use queryport::quake3::GetServers;
-use queryport::quake3::master::{Master, Options};
-use queryport::quake3::{Command, Password, RconError, RconMode, Reply, Request};
-use queryport::serve::{Announcer, Responder};
-use queryport::{
-    Client, Error, ErrorKind, Limits, Player, Protocol, Secret, ServerStatus, Service, Timing,
-};
+use queryport::lists::Quake3List;
+use queryport::net::Rcon;
+use queryport::quake3::{Command, ConnectQuery, Password, RconError, RconMode, Reply, Request};
+use queryport::{Client, Error, ErrorKind, Timing};
 use tokio::net::UdpSocket;
 
 use crate::clock::run_in_steps;
@@ -28,7 +22,7 @@ fn client() -> Client {
 async fn console(bind: &str, delay: Duration) -> SocketAddr {
     let socket = UdpSocket::bind(bind).await.unwrap();
     let address = socket.local_addr().unwrap();
-    tokio::spawn(async move {
+    kit::spawn(async move {
         let mut buffer = [0; 2048];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
             let Ok(request) = Request::parse(&buffer[..length]) else {
@@ -54,32 +48,22 @@ async fn console(bind: &str, delay: Duration) -> SocketAddr {
 #[tokio::test]
 async fn commands_keep_to_the_rate_limits_of_servers() {
     run_in_steps();
-    for bind in ["127.0.0.1:0", "[::1]:0"] {
-        let address = console(bind, Duration::ZERO).await.to_string();
-        let mut rcon = Rcon::new(&client(), &address, Password::new("hunter2"))
-            .await
-            .unwrap();
-        let started = tokio::time::Instant::now();
-        for _ in 0..3 {
-            let outcome = rcon.run("status").await.unwrap();
-            assert_eq!(outcome.answer.text.raw(), b"map: q3dm17\n");
-            // The answer ends after a silence.
-            let rtt = outcome.rtt.unwrap();
-            assert_eq!((outcome.stats.requests, rtt < outcome.elapsed), (1, true));
-        }
-        assert!(
-            started.elapsed() >= Duration::from_millis(1300),
-            "two gaps of 650 ms"
-        );
-        // A command that cannot be written does not wait.
-        let asked_at = tokio::time::Instant::now();
-        assert!(matches!(rcon.run("a\nb").await, Err(Error::Request(_))));
-        assert!(asked_at.elapsed() < Duration::from_millis(300));
-        assert!(
-            !format!("{rcon:?}").contains("hunter2"),
-            "no password in any output"
-        );
+    let address = console("[::1]:0", Duration::ZERO).await;
+    let mut rcon = Rcon::new(&client(), address, "hunter2").await.unwrap();
+    let started = tokio::time::Instant::now();
+    for _ in 0..3 {
+        let outcome = rcon.run("status").await.unwrap();
+        assert_eq!(outcome.answer.text.raw(), b"map: q3dm17\n");
+        // The answer ends after a silence.
+        let rtt = outcome.rtt.unwrap();
+        assert_eq!((outcome.stats.requests, rtt < outcome.elapsed), (1, true));
     }
+    let two_gaps = 2 * Duration::from_millis(650);
+    assert!(started.elapsed() >= two_gaps);
+    // A command that cannot be written does not wait.
+    let asked_at = tokio::time::Instant::now();
+    assert!(matches!(rcon.run("a\nb").await, Err(Error::Request(_))));
+    assert!(asked_at.elapsed() < Duration::from_millis(300));
 }
 
 #[tokio::test]
@@ -98,132 +82,30 @@ async fn each_command_of_a_console_has_the_whole_deadline() {
 
 #[tokio::test]
 async fn wrong_and_invalid_passwords_are_errors() {
-    let address = console("127.0.0.1:0", Duration::ZERO).await.to_string();
-    let rcon = async |password: &str| {
-        Rcon::new(&client(), &address, Password::new(password))
-            .await
-            .unwrap()
-    };
-    let wrong = rcon("guess").await.run("status").await;
-    assert!(
-        matches!(
-            wrong,
-            Err(Error::Rcon {
-                error: RconError::BadPassword,
-                ..
-            })
-        ),
-        "{wrong:?}"
+    let address = console("127.0.0.1:0", Duration::ZERO).await;
+    let client = client();
+    let rcon = async |password: &str| Rcon::new(&client, address, password).await.unwrap();
+    let wrong = rcon("guess").await.run("status").await.unwrap_err();
+    let is_refused = matches!(
+        &wrong,
+        Error::Rcon {
+            error: RconError::BadPassword,
+            ..
+        }
     );
+    assert!(is_refused, "{wrong:?}");
     let blank = rcon("two words").await.run("status").await;
     assert!(matches!(blank, Err(Error::Request(_))), "{blank:?}");
-    let quoted = rcon("two words")
-        .await
-        .with_mode(RconMode::Quoted)
-        .run("status")
-        .await
-        .unwrap();
-    assert_eq!(
-        (quoted.answer.text.raw().len(), quoted.answer.datagrams),
-        (3000, 3)
-    );
-    let nobody = UdpSocket::bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let mut rcon = Rcon::new(&client(), &nobody.to_string(), Password::new("x"))
-        .await
-        .unwrap();
-    assert_eq!(
-        rcon.run("status").await.unwrap_err().kind(),
-        ErrorKind::Unreachable
-    );
-}
-
-/// A master on both families, three game servers that send heartbeats, and a client of the list.
-#[tokio::test]
-async fn announced_servers_are_listed_and_queried() {
-    let sockets = [
-        UdpSocket::bind("127.0.0.1:0").await.unwrap(),
-        UdpSocket::bind("[::1]:0").await.unwrap(),
-    ];
-    let masters: Vec<SocketAddr> = sockets
-        .iter()
-        .map(|socket| socket.local_addr().unwrap())
-        .collect();
-    let mut options = Options::default();
-    options.scope = Scope::Any;
-    let mut master = Master::new(Secret::new([1; 16]), options, Instant::now());
-    tokio::spawn(async move { serve(&sockets, &mut master).await });
-
-    let mut expected = BTreeSet::new();
-    for (bind, master) in [
-        ("127.0.0.1:0", masters[0]),
-        ("127.0.0.1:0", masters[0]),
-        ("[::1]:0", masters[1]),
-    ] {
-        let socket = UdpSocket::bind(bind).await.unwrap();
-        expected.insert(socket.local_addr().unwrap());
-        let mut status = ServerStatus::default();
-        status.game = Some("Test".into());
-        status.name = Some("Srv".into());
-        status.max_players = Some(8);
-        status.players = [Player::new("Ann")].into();
-        tokio::spawn(async move {
-            let (now, options) = (Instant::now(), Service::from(Protocol::Quake3));
-            let mut announcer =
-                Announcer::quake3("DarkPlaces", [master], &status, options, now).unwrap();
-            let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([2; 16]), now);
-            serve(&[socket], (&mut responder, &mut announcer)).await
-        });
-    }
-    let client = client();
-    let ask = async |master: SocketAddr| {
-        let query =
-            Quake3List::new(&GetServers::extended(b"Test", 68), &Limits::default()).unwrap();
-        let mut servers = client.servers_at(master, query.with_scope(Scope::Any));
-        let mut found = BTreeSet::new();
-        while let Some(listed) = servers.next().await {
-            assert!(found.insert(listed.server));
-        }
-        let list = servers.masters()[0]
-            .list
-            .as_ref()
-            .unwrap()
-            .as_ref()
-            .unwrap()
-            .clone();
-        // A server that joins between the passes leaves the list unsettled.
-        let is_settled = list.completeness.is_settled();
-        assert_eq!(list.servers.into_iter().collect::<BTreeSet<_>>(), found);
-        (found, is_settled)
-    };
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let mut found = BTreeSet::new();
-    while found != expected {
-        assert!(Instant::now() < deadline, "{found:?} of {expected:?}");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        if let Ok((now, true)) = tokio::time::timeout(Duration::from_secs(5), ask(masters[0])).await
-        {
-            found = now;
-        }
-    }
-    for server in found {
-        let status = client
-            .query(Protocol::Quake3, &server.to_string())
-            .await
-            .unwrap()
-            .answer;
-        assert_eq!(status.name.unwrap(), "Srv");
-    }
+    let mut quoted = rcon("two words").await.with_mode(RconMode::Quoted);
+    let answer = quoted.run("status").await.unwrap().answer;
+    assert_eq!((answer.text.raw().len(), answer.datagrams), (3000, 3));
 }
 
 #[tokio::test]
 async fn a_refused_connect_is_an_answer() {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = socket.local_addr().unwrap();
-    tokio::spawn(async move {
+    kit::spawn(async move {
         let mut buffer = [0; 2048];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
             let reply: &[u8] =
@@ -235,11 +117,7 @@ async fn a_refused_connect_is_an_answer() {
         }
     });
     let outcome = client()
-        .ask_host(
-            &address.to_string(),
-            27960,
-            queryport::quake3::ConnectQuery::new,
-        )
+        .ask_host(address, 27960, ConnectQuery::new)
         .await
         .unwrap();
     assert_eq!(
@@ -258,7 +136,7 @@ async fn signed_commands_are_answered() {
     const CHALLENGE: &[u8] = b"ABCDEFGHIJK";
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = socket.local_addr().unwrap().to_string();
-    tokio::spawn(async move {
+    kit::spawn(async move {
         let mut buffer = [0; 2048];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
             let reply = match Request::parse(&buffer[..length]).unwrap().command {
@@ -313,7 +191,7 @@ async fn signed_commands_are_answered() {
 async fn the_datagram_that_completes_a_list_is_handed_out_whole() {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let master = socket.local_addr().unwrap();
-    tokio::spawn(async move {
+    kit::spawn(async move {
         let (_, from) = socket.recv_from(&mut [0; 500]).await.unwrap();
         let head = b"\xff\xff\xff\xffgetserversExtResponse\x001\x001\0";
         let servers = b"\\\xc0\0\x02\x01m8\\\xc0\0\x02\x02m8\\";

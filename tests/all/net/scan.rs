@@ -12,7 +12,7 @@ use queryport::scan::Scanned;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
     Client, Dialect, Error, ErrorKind, Format, Player, Protocol, QueryError, QueryOptions,
-    ScanOptions, Secret, ServerStatus, Service, StatusQuery, Timing, ToStatus,
+    ScanOptions, Secret, ServerStatus, Service, Timing, ToStatus,
 };
 use tokio::net::UdpSocket;
 use tokio::time::Instant;
@@ -109,53 +109,6 @@ async fn drops_at_the_very_end_of_a_scan_are_counted() {
     assert!(scan.io().drops.unwrap() > 10, "{:?}", scan.io());
 }
 
-/// All unanswered queries wait for one timeout together; an unreachable server ends at once where
-/// ICMP errors are read.
-#[tokio::test]
-async fn dead_servers_do_not_delay_the_others() {
-    run_in_steps();
-    let mut targets = servers(60, "127.0.0.1:0").await;
-    let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let closed = [
-        UdpSocket::bind("127.0.0.1:0").await.unwrap(),
-        UdpSocket::bind("[::1]:0").await.unwrap(),
-    ];
-    let closed = closed.map(|socket| socket.local_addr().unwrap());
-    targets.insert(3, (Protocol::Quake3, silent.local_addr().unwrap()));
-    targets.insert(7, (Protocol::Quake3, closed[0]));
-    targets.insert(9, (Protocol::Quake3, closed[1]));
-    let has_icmp = cfg!(target_os = "linux");
-    let mut scan = scan(&targets);
-    let start = Instant::now();
-    let mut answered = 0;
-    while let Some(scanned) = scan.next().await {
-        match scanned.result {
-            Ok(_) => answered += 1,
-            Err(error) => {
-                let peer = scanned.peer.unwrap();
-                match error.kind() {
-                    ErrorKind::Unreachable => assert!(has_icmp && closed.contains(&peer)),
-                    ErrorKind::Timeout => {
-                        assert!(
-                            peer == silent.local_addr().unwrap() || !has_icmp,
-                            "{peer} {:?}",
-                            scan.io()
-                        );
-                    }
-                    other => panic!("{other:?}"),
-                }
-            }
-        }
-    }
-    assert_eq!(answered, 60);
-    // One timeout, not several in a row.
-    assert!(
-        start.elapsed() < 2 * timing().timeout(),
-        "{:?}",
-        start.elapsed()
-    );
-}
-
 /// An ICMP error is noticed when nothing else happens.
 #[cfg(target_os = "linux")]
 #[tokio::test]
@@ -215,35 +168,6 @@ async fn a_scan_is_a_stream_and_reports_duplicates() {
     }
     results.sort_unstable();
     assert_eq!(results, [(0, false), (1, false), (2, false), (3, true)]);
-}
-
-/// Datagrams that have arrived come before the deadlines that passed while the caller did something
-/// else.
-#[tokio::test]
-async fn a_pause_longer_than_the_timeout_loses_no_answer() {
-    run_in_steps();
-    let mut targets = Vec::new();
-    for _ in 0..100 {
-        targets.push((
-            Protocol::Quake3,
-            start("127.0.0.1:0", Protocol::Quake3).await,
-        ));
-    }
-    let timing = Timing::default()
-        .with_timeout(Duration::from_millis(300))
-        .with_retries(0);
-    let mut scan = client()
-        .with_timing(timing)
-        .scan(targets, options().with_window(100))
-        .unwrap();
-    let mut answered = 0;
-    while let Some(scanned) = scan.next().await {
-        answered += usize::from(scanned.result.is_ok());
-        if answered == 1 {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
-    }
-    assert_eq!(answered, 100);
 }
 
 /// An answer of one datagram whose end only silence shows.
@@ -396,110 +320,6 @@ async fn a_scan_without_a_bound_ends_under_a_paused_clock() {
     assert_eq!(ended, 4000);
     // One timeout, not several in a row.
     assert!(started.elapsed() < 2 * timing().timeout());
-}
-
-/// An address that the machine does not have, or a port in use, is an error of the scan and not of
-/// every server.
-#[tokio::test]
-async fn a_local_address_that_cannot_be_bound_is_reported() {
-    for bind in ["127.0.0.1:0", "[::1]:0"] {
-        let taken = std::net::UdpSocket::bind(bind).unwrap();
-        let client = client().with_local_address(taken.local_addr().unwrap());
-        let scan = client.scan([(Protocol::Quake3, "127.0.0.1:9")], options());
-        assert_eq!(scan.map(drop).unwrap_err().kind(), ErrorKind::Io, "{bind}");
-    }
-}
-
-/// A server without a route ends by itself. The address is on an interface that does not exist:
-/// nothing leaves the machine.
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn local_send_errors_do_not_end_a_scan() {
-    let mut targets = servers(100, "127.0.0.1:0").await;
-    targets.insert(
-        20,
-        (Protocol::Quake3, "[fe80::1%999999]:27960".parse().unwrap()),
-    );
-    targets.insert(
-        21,
-        (Protocol::Quake3, "[fe80::2%999999]:27960".parse().unwrap()),
-    );
-    let mut scan = scan(&targets);
-    let mut results = (0, 0);
-    while let Some(scanned) = scan.next().await {
-        match scanned.result {
-            Ok(_) => results.0 += 1,
-            Err(_) => results.1 += 1,
-        }
-    }
-    assert_eq!(results, (100, 2));
-    assert!(scan.io().send_errors > 0, "{:?}", scan.io());
-}
-
-/// A request larger than a datagram, or a valid one.
-enum Wide {
-    TooWide,
-    Fit(Box<StatusQuery>),
-}
-
-impl Conversation for Wide {
-    type Answer = queryport::Answer;
-
-    fn request(&mut self, out: &mut Vec<u8>) {
-        match self {
-            Self::TooWide => out.resize(out.len() + 65_508, b'x'),
-            Self::Fit(query) => query.request(out),
-        }
-    }
-
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
-        match self {
-            Self::TooWide => panic!("no request was sent"),
-            Self::Fit(query) => query.receive(datagram),
-        }
-    }
-
-    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
-        match self {
-            Self::TooWide => OnTimeout::Retry,
-            Self::Fit(query) => query.timeout(remaining),
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_request_too_large_for_a_datagram_ends_its_own_query_only() {
-    let targets = servers(8, "127.0.0.1:0").await;
-    let too_wide = (SocketAddr::from(([127, 0, 0, 1], 9)), Wide::TooWide);
-    let fit = |(protocol, server)| {
-        (
-            server,
-            Wide::Fit(Box::new(StatusQuery::new(
-                protocol,
-                7,
-                &QueryOptions::default(),
-            ))),
-        )
-    };
-    let list: Vec<_> = [too_wide]
-        .into_iter()
-        .chain(targets.into_iter().map(fit))
-        .collect();
-    let mut scan = Scan::new(list, timing(), options()).unwrap();
-    let mut answered = 0;
-    while let Some(scanned) = scan.next().await {
-        match scanned.result {
-            Ok(_) => answered += 1,
-            Err(Error::Query {
-                error: QueryError::RequestTooLong(65_508),
-                ..
-            }) => {
-                assert_eq!(scanned.index, 0);
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-    assert_eq!((answered, scan.io().send_errors), (8, 0));
 }
 
 /// 8 MiB unless the options set another size. The system gives twice `rmem_max` at most.

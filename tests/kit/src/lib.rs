@@ -95,6 +95,13 @@ pub fn bind_when_free(address: SocketAddr) -> UdpSocket {
     panic!("{address} stays in use");
 }
 
+/// Spawns a task. All are of one type, so that the compiler makes one copy of tokio's code for them.
+#[cfg(feature = "tokio")]
+pub fn spawn(task: impl Future<Output = ()> + Send + 'static) -> tokio::task::JoinHandle<()> {
+    let task: std::pin::Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(task);
+    tokio::spawn(task)
+}
+
 /// Runs a test for each case at the same time: for tests that wait, or that take long.
 pub fn at_once<T: Send>(cases: impl IntoIterator<Item = T>, test: impl Fn(T) + Sync) {
     std::thread::scope(|scope| {

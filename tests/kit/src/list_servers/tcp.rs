@@ -15,7 +15,7 @@ pub async fn listen<F: Future<Output = ()> + Send>(
 ) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(async move { run(listener.accept().await.unwrap().0).await });
+    crate::spawn(async move { run(listener.accept().await.unwrap().0).await });
     address
 }
 
