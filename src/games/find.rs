@@ -504,8 +504,6 @@ impl Game {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::options::Dialect;
 
@@ -545,26 +543,6 @@ mod tests {
         assert!(count > 300, "{count}");
     }
 
-    /// Of iortcw MP (a4e6f501): its info says protocol 60, its status 61.
-    #[test]
-    fn iortcw_is_return_to_castle_wolfenstein() {
-        for (key, value) in [
-            ("com_gamename", "wolfmp"),
-            ("version", "iortcw 1.51d-MP linux-x86_64"),
-        ] {
-            let mut status = ServerStatus {
-                protocol_version: Some(61),
-                ..ServerStatus::default()
-            };
-            status.rules.push(key, value);
-            assert_eq!(
-                Game::of(&status, Protocol::Quake3).unwrap().id,
-                "rtcw",
-                "{key}"
-            );
-        }
-    }
-
     /// Game modules write names in their own case, and some pad them with spaces.
     #[test]
     fn a_name_or_mark_in_another_case_tells_the_same_game() {
@@ -601,21 +579,6 @@ mod tests {
             }
         }
         assert!(names > 200 && marks > 40, "{names} {marks}");
-    }
-
-    /// A game with its own engine is recognised by the engine's marks, other games by marks of the
-    /// game.
-    #[test]
-    fn each_mark_is_in_one_place() {
-        let mut owned = BTreeSet::new();
-        for game in Game::all() {
-            for engine in game.own_engines {
-                assert!(owned.insert(engine.row.name), "{}", game.id);
-            }
-            let repeats_marks = !game.own_engines.is_empty() && !game.marks.is_empty();
-            let also_runs_elsewhere = matches!(game.id, "q3a" | "openarena" | "quake");
-            assert!(!repeats_marks || also_runs_elsewhere, "{}", game.id);
-        }
     }
 
     #[test]

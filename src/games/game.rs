@@ -344,36 +344,6 @@ impl MasterForm {
 mod tests {
     use super::*;
 
-    /// `games` prints them.
-    #[test]
-    fn every_evidence_has_a_word() {
-        let all = [
-            Evidence::OneList,
-            Evidence::Lists,
-            Evidence::Source,
-            Evidence::Captures,
-        ];
-        assert_eq!(
-            all.map(Evidence::as_str),
-            ["one list", "lists", "source", "captures"]
-        );
-    }
-
-    /// `games` prints them.
-    #[test]
-    fn every_certainty_has_a_word() {
-        let all = [
-            Certainty::Unknown,
-            Certainty::Unverified,
-            Certainty::Listed,
-            Certainty::Living,
-        ];
-        assert_eq!(
-            all.map(Certainty::as_str),
-            ["unknown", "unverified", "listed", "living"]
-        );
-    }
-
     #[test]
     fn list_servers_and_the_source_show_the_certainty() {
         for (id, certainty) in [
@@ -401,37 +371,5 @@ mod tests {
             [None, Some(7776), Some(65_534)],
             "port 0 is none"
         );
-    }
-}
-
-#[cfg(test)]
-mod master_tests {
-    use crate::games::Game;
-
-    /// `games --json` and reports use these words for forms.
-    #[test]
-    fn every_form_in_the_table_has_a_name_of_its_own() {
-        let forms = Game::all()
-            .flat_map(|game| game.masters)
-            .map(|master| (master.form.as_str(), master.form));
-        let mut named: Vec<(&str, String)> = forms
-            .map(|(name, form)| (name, format!("{form:?}")))
-            .collect();
-        named.sort();
-        named.dedup();
-        let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
-        let all = [
-            "cod4x",
-            "gamespy1",
-            "gamespy1-without-login",
-            "gamespy2",
-            "long",
-            "named",
-            "quake2",
-            "quakeworld",
-            "short",
-            "ut2004",
-        ];
-        assert_eq!(names, all, "{named:?}");
     }
 }

@@ -1,7 +1,5 @@
 //! All list servers of a game at once.
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use queryport::games::{Game, MasterAddress, MasterForm};
@@ -16,7 +14,6 @@ use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
 
 use crate::clock::run_in_steps;
-use crate::common::list_servers::alterware;
 use crate::common::list_servers::gamespy4::Plain;
 use crate::common::list_servers::tcp::{self, GameSpy1};
 use crate::common::list_servers::ut2004;
@@ -38,26 +35,19 @@ fn game(id: &str, masters: Vec<MasterAddress>) -> Game {
     game
 }
 
-/// A master that answers this request alone with these datagrams, and counts the requests.
-async fn scripted(
-    request: &'static [u8],
-    datagrams: Vec<Vec<u8>>,
-) -> (SocketAddr, Arc<AtomicUsize>) {
+/// A master that answers this request alone with these datagrams.
+async fn scripted(request: &'static [u8], datagrams: Vec<Vec<u8>>) -> SocketAddr {
     let (socket, address) = socket().await;
-    let count = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&count);
-    tokio::spawn(async move {
+    kit::spawn(async move {
         let mut buffer = [0; 256];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
-            counted.fetch_add(1, Ordering::Relaxed);
-            if &buffer[..length] == request {
-                for datagram in &datagrams {
-                    socket.send_to(datagram, from).await.unwrap();
-                }
+            let is_asked = &buffer[..length] == request;
+            for datagram in datagrams.iter().filter(|_| is_asked) {
+                socket.send_to(datagram, from).await.unwrap();
             }
         }
     });
-    (address, count)
+    address
 }
 
 /// One datagram: the word, entries of 192.0.2.x:27960, and an end.
@@ -73,7 +63,7 @@ async fn own_master() -> (SocketAddr, SocketAddr) {
     let mut options = Options::default();
     options.scope = Scope::Any;
     let mut master = Master::new(Secret::new([1; 16]), options, Instant::now());
-    tokio::spawn(async move { serve(&[socket], &mut master).await });
+    kit::spawn(async move { _ = serve(&[socket], &mut master).await });
     let (game, listed) = self::socket().await;
     let mut status = ServerStatus::default();
     (status.game, status.name) = (Some("Test".into()), Some("Srv".into()));
@@ -87,7 +77,7 @@ async fn own_master() -> (SocketAddr, SocketAddr) {
         Secret::new([2; 16]),
         Instant::now(),
     );
-    tokio::spawn(async move { serve(&[game], (&mut responder, &mut announcer)).await });
+    kit::spawn(async move { _ = serve(&[game], (&mut responder, &mut announcer)).await });
     (address, listed)
 }
 
@@ -95,12 +85,12 @@ async fn own_master() -> (SocketAddr, SocketAddr) {
 async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
     let (own, announced) = own_master().await;
     let short = b"\xff\xff\xff\xffgetservers 68 empty full";
-    let (unmarked, _) = scripted(
+    let unmarked = scripted(
         short,
         vec![datagram(1..=100, b""), datagram(101..=120, b"\\")],
     )
     .await;
-    let (marked, _) = scripted(short, vec![datagram(110..=130, b"\\EOT\0\0\0")]).await;
+    let marked = scripted(short, vec![datagram(110..=130, b"\\EOT\0\0\0")]).await;
     let (silent, silent_at) = socket().await;
     let closed = { socket().await.1 };
     let mut game = game(
@@ -176,31 +166,11 @@ async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
     assert_eq!(list(4).unwrap_err().kind(), ErrorKind::Unreachable);
 }
 
-#[tokio::test]
-async fn each_number_of_a_game_is_asked_for() {
-    run_in_steps();
-    let (address, _) = scripted(
-        b"\xff\xff\xff\xffgetservers 16 empty full",
-        vec![datagram(1..=3, b"\\EOT\0\0\0")],
-    )
-    .await;
-    let jedi_outcast = game("jk2", vec![master(MasterForm::Short, address)]);
-    let mut servers = client().servers(&jedi_outcast).unwrap();
-    while servers.next().await.is_some() {}
-    let list = list_of(&servers, 0).unwrap();
-    assert_eq!(list.servers.len(), 3);
-    assert_eq!(
-        list.completeness,
-        ListCompleteness::Incomplete,
-        "the master does not answer for number 15"
-    );
-}
-
 /// A master that ignores the number.
 #[tokio::test]
 async fn a_server_that_a_list_server_names_for_two_numbers_counts_once() {
     let (socket, address) = socket().await;
-    tokio::spawn(async move {
+    kit::spawn(async move {
         while let Ok((_, from)) = socket.recv_from(&mut [0; 256]).await {
             socket
                 .send_to(&datagram(1..=3, b"\\EOT\0\0\0"), from)
@@ -227,7 +197,7 @@ async fn a_server_over_the_bound_of_its_host_counts_once() {
         let entries: Vec<u8> = ports.flat_map(entry).collect();
         [&b"\xff\xff\xff\xffgetserversResponse"[..], &entries, end].concat()
     };
-    let (address, _) = scripted(
+    let address = scripted(
         b"\xff\xff\xff\xffgetservers 68 empty full",
         vec![part(1..280, b""), part(280..301, b"\\EOT\0\0\0")],
     )
@@ -238,62 +208,12 @@ async fn a_server_over_the_bound_of_its_host_counts_once() {
     assert_eq!((listed.len(), servers.masters()[0].left_out), (256, 44));
 }
 
-/// AlterWare's master with servers on its list.
-async fn alterware_master(registered: &[(&str, i64, &str)]) -> SocketAddr {
-    let (socket, address) = socket().await;
-    let registered = registered.iter().map(|(game, number, server)| {
-        let server = server.parse().unwrap();
-        ((*game).to_owned(), *number, server)
-    });
-    tokio::spawn(alterware::run(socket, registered.collect()));
-    address
-}
-
-#[tokio::test]
-async fn alterwares_master_is_asked_by_game_and_number() {
-    run_in_steps();
-    let registered = [
-        ("IW4", 152, "192.0.2.4:28960"),
-        ("IW4", 149, "192.0.2.5:28960"),
-        ("S1", 1, "192.0.2.6:27016"),
-    ];
-    let address = alterware_master(&registered).await;
-    let servers = async |id: &str, form| {
-        let (listed, servers) = listed(&client(), &game(id, vec![master(form, address)])).await;
-        let error = list_of(&servers, 0).err().map(Error::kind);
-        (
-            listed
-                .iter()
-                .map(|listed| listed.server.to_string())
-                .collect::<Vec<_>>(),
-            error,
-        )
-    };
-    assert_eq!(
-        servers("codmw2", MasterForm::Named).await,
-        (vec!["192.0.2.4:28960".to_owned()], None)
-    );
-    assert_eq!(
-        servers("s1x", MasterForm::Named).await,
-        (vec!["192.0.2.6:27016".to_owned()], None)
-    );
-    assert_eq!(
-        servers("iw6x", MasterForm::Named).await,
-        (vec![], Some(ErrorKind::Timeout))
-    );
-    assert_eq!(
-        servers("codmw2", MasterForm::Short).await,
-        (vec![], Some(ErrorKind::Timeout)),
-        "no game"
-    );
-}
-
 /// AlterWare's master sends nothing for an empty list (alterware/master-server,
 /// src/services/getservers_command.cpp).
 #[tokio::test]
 async fn silence_of_a_master_that_sends_no_empty_list_is_explained() {
     run_in_steps();
-    let address = alterware_master(&[]).await;
+    let (_silent, address) = socket().await;
     let plain = master(MasterForm::Named, address);
     for (master, may_be_empty) in [(plain, false), (plain.silent_if_empty(), true)] {
         let (_, servers) = listed(&client(), &game("iw6x", vec![master])).await;
@@ -337,58 +257,35 @@ async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
     let mut query_ports: Vec<_> = servers.iter().map(|(query_port, _)| *query_port).collect();
     query_ports.sort_unstable();
     let highest_first = query_ports.iter().rev();
-    let list: String = highest_first
-        .map(|query_port| format!(r"\ip\{query_port}"))
-        .collect();
-    let list = list + r"\ip\192.0.2.1:12300\final\";
+    let list = highest_first.map(|query_port| format!(r"\ip\{query_port}"));
+    let list = list.collect::<String>() + r"\ip\192.0.2.1:12300\final\";
     // A list server answers once.
     let mohaa = async || {
         let address = list_server("mohaa", list.as_bytes()).await;
         game("mohaa", vec![master(MasterForm::GameSpy1, address)])
     };
     let client = client();
-    assert!(
-        client
-            .query_game(&mohaa().await, "127.0.0.1:12210")
-            .await
-            .is_err()
-    );
-    let found = client
-        .query_listed(&mohaa().await, "127.0.0.1:12210")
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(found.outcome.answer.name.unwrap(), "second");
-    assert_eq!(found.outcome.peer, servers[1].0);
-    let found = client
-        .query_listed(&mohaa().await, "127.0.0.1:12203")
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(found.outcome.answer.name.unwrap(), "first");
+    let query_listed = async |server| {
+        let found = client.query_listed(&mohaa().await, server).await;
+        found.map(|found| found.map(|found| found.outcome.peer))
+    };
+    let (first, second) = (servers[0].0, servers[1].0);
+    for (server, query_port) in [
+        ("127.0.0.1:12210", Some(second)),
+        ("127.0.0.1:12203", Some(first)),
+        // The lowest port.
+        ("127.0.0.1", Some(query_ports[0])),
+        // No list names it.
+        ("127.0.0.2", None),
+    ] {
+        assert_eq!(query_listed(server).await.unwrap(), query_port, "{server}");
+    }
+    let other = query_listed("127.0.0.1:12999").await.unwrap_err();
+    assert!(matches!(other, Error::OtherServer { .. }), "{other}");
     let (blocking, game) = (client.clone().blocking(), mohaa().await);
     let call = move || blocking.query_listed(&game, "127.0.0.1:12203");
     let found = tokio::task::spawn_blocking(call).await.unwrap();
-    assert_eq!(found.unwrap().unwrap().outcome.peer, servers[0].0);
-    let found = client
-        .query_listed(&mohaa().await, "127.0.0.1")
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(found.outcome.peer, query_ports[0], "the lowest port");
-    let other = client
-        .query_listed(&mohaa().await, "127.0.0.1:12999")
-        .await
-        .unwrap_err();
-    assert!(matches!(other, Error::OtherServer { .. }), "{other}");
-    assert!(
-        client
-            .query_listed(&mohaa().await, "127.0.0.2")
-            .await
-            .unwrap()
-            .is_none(),
-        "no list names it"
-    );
+    assert_eq!(found.unwrap().unwrap().outcome.peer, first);
 }
 
 /// A GameSpy v1 list server that requires the public key for lists, and sends its list byte by
@@ -448,19 +345,6 @@ async fn gamespy1_lists_are_asked_with_the_public_key_and_show_progress() {
         !list(1).completeness.is_complete(),
         "cut short by the timeout"
     );
-}
-
-#[tokio::test]
-async fn a_game_without_a_list_server_that_can_be_asked_is_an_error_in_words() {
-    let error = client().servers(Game::find("cod3").unwrap()).unwrap_err();
-    assert!(matches!(error, Error::NoMaster { known: 0, .. }));
-    assert_eq!(error.to_string(), "cod3: no list server is known");
-    let error = client().servers(&game(
-        "q3a",
-        vec![master(MasterForm::GameSpy2, "127.0.0.1:1".parse().unwrap())],
-    ));
-    let text = "q3a: the table lacks the name, number or key for its 1 list servers";
-    assert_eq!(error.unwrap_err().to_string(), text);
 }
 
 /// The list of a master that was asked, or its error.
@@ -561,7 +445,7 @@ async fn lists_over_tcp_are_asked_in_the_form_of_each() {
     assert!(list_of(&servers, 0).unwrap().completeness.is_complete());
 
     let short = b"\xff\xff\xff\xffgetservers 6 empty full";
-    let (udp, _) = scripted(short, vec![datagram(1..=3, b"\\EOF")]).await;
+    let udp = scripted(short, vec![datagram(1..=3, b"\\EOF")]).await;
     let tcp = cod4x(cod4x_list((3..=5).map(|host| ([192, 0, 2, host], 27960)))).await;
     let mut cod4 = game(
         "cod4",
@@ -664,24 +548,5 @@ async fn wrong_keys_and_cut_lists_are_reported_and_other_lists_are_complete() {
             .to_string()
             .ends_with("the list server refused: \"Validation error\""),
         "{error}"
-    );
-}
-
-#[tokio::test]
-async fn a_list_of_one_victim_ten_thousand_times_is_cut_to_256_addresses() {
-    let victim = [203, 0, 113, 7];
-    let list = cod4x_list((1..=10_000).map(|port| (victim, port)));
-    let others = cod4x_list((1..=3).map(|host| ([192, 0, 2, host], 28960)));
-    let masters =
-        [cod4x(list).await, cod4x(others).await].map(|address| master(MasterForm::Cod4x, address));
-    let (listed, servers) = listed(&client(), &game("cod4", masters.to_vec())).await;
-    let at_victim = listed
-        .iter()
-        .filter(|listed| listed.server.ip() == std::net::IpAddr::from(victim));
-    assert_eq!((listed.len(), at_victim.count()), (259, 256));
-    let reports = servers.masters();
-    assert_eq!(
-        (reports[0].servers, reports[0].left_out, reports[1].left_out),
-        (10_000, 10_000 - 256, 0)
     );
 }

@@ -24,7 +24,7 @@ fn client() -> Client {
 fn answer(socket: UdpSocket, service: Service, status: ServerStatus) -> JoinHandle<()> {
     let mut responder =
         Responder::new(service, status, Secret::new([9; 16]), Instant::now()).with_guard(None);
-    tokio::spawn(async move {
+    kit::spawn(async move {
         queryport::net::serve(&[socket], &mut responder)
             .await
             .unwrap();

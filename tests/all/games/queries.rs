@@ -33,7 +33,7 @@ fn just_cause_2(socket: UdpSocket, name: &str) -> JoinHandle<()> {
         b"\0\0\0\x01William\0STEAM_0:1:2\0\0\x8b",
     ]
     .concat();
-    tokio::spawn(async move {
+    kit::spawn(async move {
         let mut buffer = [0; 64];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
             let reply = match buffer[..length] {
@@ -53,7 +53,7 @@ fn info_only(socket: UdpSocket, game: &Game, name: &str) -> JoinHandle<()> {
         r"\gamename\{}\hostname\{name}\clients\0\bots\0",
         game.gamename.unwrap()
     );
-    tokio::spawn(async move {
+    kit::spawn(async move {
         let mut buffer = [0; 64];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
             let Some(challenge) = buffer[..length].strip_prefix(b"\xff\xff\xff\xffgetinfo ") else {

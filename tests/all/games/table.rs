@@ -22,7 +22,6 @@ fn every_word_finds_its_game_and_no_other() {
             .chain(game.old_ids)
             .chain(game.aliases)
         {
-            assert_eq!(Game::find(word).unwrap().id, game.id, "{word}");
             assert_eq!(
                 Game::find(&word.to_uppercase()).unwrap().id,
                 game.id,
