@@ -79,13 +79,6 @@ fn memory_depends_on_the_window_and_not_on_the_list() {
         many <= few + few / 2,
         "{few} bytes for 2,000 targets, {many} for 12,000"
     );
-    let wide = most_bytes(33_000, 32_768);
-    println!("{} bytes a query with the default window", wide / 32_768);
-    assert!(
-        wide <= 32_768 * BYTES_A_QUERY,
-        "{} bytes a query",
-        wide / 32_768
-    );
     assert!(
         most_bytes(10, 32_768) < 100_000,
         "a wide window costs nothing by itself"
@@ -116,7 +109,7 @@ impl Conversation for Ping {
 
 #[test]
 fn a_steady_scan_allocates_three_times_a_query_at_most_and_keeps_nothing() {
-    let targets = (0..50_000).map(|index| (at(index), Ping));
+    let targets = (0..20_000).map(|index| (at(index), Ping));
     let mut now = Instant::now();
     let options = ScanOptions::default().with_window(64);
     let mut scanner = Scanner::new(targets, Timing::default(), options, now);
@@ -137,7 +130,7 @@ fn a_steady_scan_allocates_three_times_a_query_at_most_and_keeps_nothing() {
         now += Duration::from_millis(20);
         std::iter::from_fn(|| scanner.poll_answer()).count()
     };
-    for _ in 0..500 {
+    for _ in 0..100 {
         assert_eq!(round(), 64);
     }
     let counted = measure(|| {

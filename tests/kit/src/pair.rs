@@ -8,6 +8,7 @@ use queryport::QueryError;
 use queryport::session::{Conversation, Machine, Session};
 use queryport::{Outcome, Timing};
 
+use super::at;
 use super::link::{Conditions, Datagram, Link};
 
 pub const CLIENT: &str = "192.0.2.1:5000";
@@ -33,6 +34,9 @@ impl<A> Played<A> {
 /// A session that takes more steps than this does not end.
 const MAX_STEPS: usize = 100_000;
 
+/// A server function, of the virtual time, the sender and the datagram.
+type Server<'s> = dyn FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> + 's;
+
 /// Runs a conversation with a server function over a link. The function gets the virtual time, the
 /// sender and the datagram.
 pub fn play<C: Conversation>(
@@ -41,55 +45,72 @@ pub fn play<C: Conversation>(
     (conditions, seed): (Conditions, u64),
     mut server: impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes>,
 ) -> Played<C::Answer> {
-    let (client_at, server_at): (SocketAddr, SocketAddr) =
-        (CLIENT.parse().unwrap(), SERVER.parse().unwrap());
-    let start = Instant::now();
-    let mut now = start;
-    let mut link = Link::new(conditions, seed);
-    let mut session = Session::new(conversation, server_at, timing, now);
-    let (mut log, mut out) = (Vec::new(), Vec::new());
+    let (link, start) = (Link::new(conditions, seed), Instant::now());
+    let mut session = Session::new(conversation, at(SERVER), timing, start);
+    let mut network = Network {
+        link,
+        start,
+        now: start,
+        log: Vec::new(),
+    };
     for _ in 0..MAX_STEPS {
-        while let Some(to) = session.poll_datagram(now, &mut out) {
-            let datagram = Datagram {
-                from: client_at,
-                to,
-                bytes: std::mem::take(&mut out),
-            };
-            log.push((now - start, datagram.clone()));
-            link.send(now, datagram);
-        }
+        network.send(&mut session);
         if let Some(result) = session.poll_answer() {
             return Played {
                 result,
-                elapsed: now - start,
-                log,
+                elapsed: network.now - start,
+                log: network.log,
             };
         }
-        let timeout = session
-            .poll_timeout()
-            .expect("a running session has a timeout");
-        now = link
-            .next_arrival()
-            .map_or(timeout, |arrival| arrival.min(timeout))
-            .max(now);
-        while let Some(datagram) = link.arrive(now) {
-            if datagram.to == server_at {
-                for bytes in server(now, datagram.from, &datagram.bytes) {
-                    link.send(
-                        now,
-                        Datagram {
-                            from: server_at,
-                            to: datagram.from,
-                            bytes: bytes.to_vec(),
-                        },
-                    );
-                }
-            } else {
-                session.handle_datagram(now, datagram.from, &datagram.bytes);
-                log.push((now - start, datagram));
-            }
-        }
-        session.handle_timeout(now);
+        network.receive(&mut session, &mut server);
     }
     panic!("the session does not end");
+}
+
+/// The link, its time, and what the client sent and received. The machine is not a type parameter,
+/// so that the compiler makes one copy of this.
+struct Network {
+    link: Link,
+    start: Instant,
+    now: Instant,
+    log: Vec<(Duration, Datagram)>,
+}
+
+impl Network {
+    /// Sends what the client has to send.
+    fn send(&mut self, client: &mut dyn Machine) {
+        let mut out = Vec::new();
+        while let Some(to) = client.poll_datagram(self.now, &mut out) {
+            let datagram = Datagram {
+                from: at(CLIENT),
+                to,
+                bytes: std::mem::take(&mut out),
+            };
+            self.log.push((self.now - self.start, datagram.clone()));
+            self.link.send(self.now, datagram);
+        }
+    }
+
+    /// Lets time pass until the next datagram or timer.
+    fn receive(&mut self, client: &mut dyn Machine, server: &mut Server<'_>) {
+        let timeout = client.poll_timeout();
+        let timeout = timeout.expect("a running session has a timeout");
+        let arrival = self.link.next_arrival();
+        let next = arrival.map_or(timeout, |arrival| arrival.min(timeout));
+        self.now = next.max(self.now);
+        let (from, now) = (at(SERVER), self.now);
+        while let Some(datagram) = self.link.arrive(now) {
+            if datagram.to == from {
+                let to = datagram.from;
+                for bytes in server(now, to, &datagram.bytes) {
+                    let bytes = bytes.to_vec();
+                    self.link.send(now, Datagram { from, to, bytes });
+                }
+            } else {
+                client.handle_datagram(now, datagram.from, &datagram.bytes);
+                self.log.push((now - self.start, datagram));
+            }
+        }
+        client.handle_timeout(now);
+    }
 }
