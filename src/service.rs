@@ -187,15 +187,3 @@ impl From<Protocol> for Service {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_protocol_has_a_format_of_its_own() {
-        for protocol in Protocol::ALL {
-            assert_eq!(Service::from(protocol).format().protocol(), protocol);
-        }
-    }
-}
