@@ -587,7 +587,7 @@ mod tests {
             "game bfield1942, limit 0 s",
         ),
         (
-            br"\gamename\bfield1942\roundTime\300\time_limit\20\numplayers\1\teamname_0\Axis\playername_0\Ann\playername_1\Bob\final\\queryid\1.1",
+            br"\gamename\bfield1942\roundTime\300\time_limit\20\numplayers\1\teamname_0\Axis\playername_1\Bob\playername_0\Ann\final\\queryid\1.1",
             "game bfield1942, players 1, limit 300 s, teams 1 Axis, list [Ann], former [Bob]",
         ),
         (

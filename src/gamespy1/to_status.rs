@@ -453,30 +453,6 @@ mod tests {
         assert!(team.extra.get("score_t").is_some() && player.extra.get("frags").is_some());
     }
 
-    #[test]
-    fn the_best_of_several_fields_counts_in_any_order() {
-        // The fields in order of preference; they are written in reverse order.
-        let read = |fields: &[&str]| {
-            let mut reply = String::new();
-            for (number, field) in fields.iter().enumerate().rev() {
-                reply.push_str(&format!(r"\{field}0\{number}"));
-            }
-            reply.push_str(r"\final\\queryid\1.1");
-            let answer = Answer::from_datagrams([reply], &Limits::default());
-            answer.unwrap().to_status()
-        };
-        let scores = ["score_", "frags_", "frag_", "kills_"];
-        for first in 0..scores.len() {
-            let status = read(&[&["player_", "playername_"], &scores[first..]].concat());
-            let player = &status.players[0];
-            assert_eq!((player.name.raw(), player.score), (&b"0"[..], Some(2)));
-        }
-        let status = read(&["teamname_", "team_t"]);
-        assert_eq!(status.teams[0].name.as_ref().unwrap(), "0");
-        let status = read(&["size_", "score_", "teamscore_"]);
-        assert_eq!(status.teams[0].score, Some(1));
-    }
-
     /// UT99 469's answer to `\teams\` (opengsq/opengsq-python,
     /// docs/tests/protocols/test_gamespy1/test_get_teams.rst).
     #[test]

@@ -580,116 +580,6 @@ mod tests {
     use super::super::put::put_pair;
     use super::*;
 
-    /// The results of a production for each cut of an input; `None` unless it consumes the whole
-    /// cut.
-    fn cuts<'a, T>(
-        input: &'a [u8],
-        production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
-    ) -> Vec<Option<T>> {
-        let whole = |cut| {
-            all_consuming(&production)
-                .parse(&input[..cut])
-                .ok()
-                .map(|(_, found)| found)
-        };
-        (0..=input.len()).map(whole).collect()
-    }
-
-    /// The last of these results. All before them are errors.
-    fn only_last<T: Copy>(cuts: &[Option<T>], count: usize) -> &[Option<T>] {
-        let (errors, found) = cuts.split_at(cuts.len().saturating_sub(count));
-        assert!(errors.iter().all(Option::is_none));
-        found
-    }
-
-    #[test]
-    fn a_cut_production_is_an_error_or_another_number() {
-        assert_eq!(
-            only_last(&cuts(br"\statusresponse\13", status_response), 2),
-            [Some(1), Some(13)]
-        );
-        assert_eq!(only_last(&cuts(br"\final\", mark), 2), [Some(()); 2]);
-        let both = Id::Numbers {
-            reply: 20,
-            fragment: 3,
-        };
-        let alone = |number| Some(Id::Number(number));
-        assert_eq!(
-            cuts(b"20.3", number),
-            [None, alone(2), alone(20), None, Some(both)]
-        );
-        let (damaged, whole) = (Some(Id::Damaged), Some(both));
-        let expected = [damaged, alone(2), alone(20), damaged, whole, whole];
-        assert_eq!(only_last(&cuts(br"\queryid\20.3\", id), 6), expected);
-        assert_eq!(
-            only_last(&cuts(br"\queryid\AMv1", id), 5),
-            [
-                damaged,
-                Some(Id::Word),
-                Some(Id::Word),
-                Some(Id::Word),
-                Some(Id::Word)
-            ]
-        );
-    }
-
-    #[test]
-    fn a_cut_end_has_no_number_or_another() {
-        let numbered = |is_final| {
-            Some(Trailer::Numbered {
-                reply: 2,
-                fragment: 1,
-                is_final,
-            })
-        };
-        let found = cuts(br"\queryid\2.1\final\", trailer);
-        let (number, last) = (numbered(false), numbered(true));
-        assert_eq!(
-            found[12..],
-            [number, number, None, None, None, None, last, last]
-        );
-        for (input, expected) in [
-            (
-                &br"\final\\queryid\2.1"[..],
-                Trailer::MarkFirst {
-                    reply: 2,
-                    fragment: 1,
-                },
-            ),
-            (
-                br"\final\queryid\2.1",
-                Trailer::OpenMark {
-                    reply: 2,
-                    fragment: 1,
-                },
-            ),
-        ] {
-            let found = cuts(input, trailer);
-            let (whole, cut) = found.split_last().unwrap();
-            assert_eq!(*whole, Some(expected));
-            assert!(cut.iter().flatten().all(|found| found.reply().is_none()));
-        }
-        let end = |id, is_final, has_eof| {
-            Some(PartEnd {
-                id,
-                is_final,
-                has_eof,
-            })
-        };
-        let found = cuts(br"\queryid\AMv1\final\\eof\", eof_end);
-        assert_eq!(only_last(&found, 2), [end(Some(Id::Word), true, true); 2]);
-        assert_eq!(
-            only_last(&cuts(br"\eof\", eof_end), 2),
-            [end(None, false, true); 2]
-        );
-        let found = cuts(br"\queryid\3\final\", id_end);
-        let number = Some(Id::Number(3));
-        assert_eq!(found[10], end(number, false, false));
-        assert_eq!(found[17], end(number, true, false));
-        assert_eq!(border(br"\a"), Ok((&br"\a"[..], &br"\"[..])));
-        assert!(border(b"").is_ok() && border(b"a").is_err());
-    }
-
     fn any_trailer() -> impl Strategy<Value = Trailer> {
         let numbers = (any::<u64>(), any::<u32>(), any::<bool>());
         prop_oneof![
@@ -771,24 +661,6 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_is_written_as_it_was_read() {
-        for datagram in [
-            &br"\a\1\queryid\20.3\final\"[..],
-            br"\a\\final\\queryid\20.3",
-            br"\a\1\queryid\20.1",
-            br"\a\1\queryid\3\final\",
-            br"\statusresponse\1\7\a\b\queryid\1\final\",
-            br"\a\1\final\",
-            br"\a\1",
-        ] {
-            let response = Response::parse(datagram, &Limits::default()).unwrap();
-            let mut out = Vec::new();
-            response.encode(&mut out);
-            assert_eq!(out, datagram);
-        }
-    }
-
-    #[test]
     fn skipped_and_repaired_parts_are_listed() {
         let problems = |datagram: &[u8]| {
             let response = Response::parse(datagram, &Limits::default()).unwrap();
@@ -813,15 +685,6 @@ mod tests {
         );
         let cut = ParseErrorKind::CutShort("a pair");
         assert_eq!(problems(br"\statusresponse\0\a\1\b\queryid\0"), [(cut, 22)]);
-    }
-
-    #[test]
-    fn debug_output_has_the_datagram() {
-        let response = Response::parse(b"\\a\\\xffb\\final\\", &Limits::default()).unwrap();
-        assert_eq!(
-            format!("{response:?}"),
-            r#"Response("\\a\\\xffb\\final\\")"#
-        );
     }
 
     #[track_caller]

@@ -261,25 +261,6 @@ fn the_region_is_read_where_the_game_has_one() {
     assert_eq!(region(&status), None, "a Windows language number");
 }
 
-/// As 333networks' master shows them (333networks/Masterserver-Qt5).
-#[test]
-fn every_region_has_its_number() {
-    let mut status = ServerStatus::default();
-    status.game = Some("ut".into());
-    let mut regions = Vec::new();
-    for number in 0..14 {
-        status.rules = Rules::from_iter([("location", number.to_string())]);
-        regions.extend(region(&status));
-    }
-    assert_eq!(
-        regions.join("; "),
-        "no region; south-eastern US; western US; midwestern US; north-western US, western Canada; \
-         north-eastern US, eastern Canada; United Kingdom; continental Europe; \
-         Central Asia, Middle East; south-east Asia, Pacific; Africa; \
-         Australia, New Zealand, Pacific; Central and South America"
-    );
-}
-
 #[test]
 fn the_description_alone_is_asked_for_where_the_status_gets_no_answer() {
     let mut query = StatusQuery::new(0, &QueryOptions::default());
