@@ -2,11 +2,11 @@
 //! lengths at a limit.
 
 use bytes::Bytes;
-use queryport::gamespy4::{self, RequestId, Selection};
+use queryport::gamespy4::{self};
 use queryport::model::{Charset, Colours, Style};
 use queryport::{
-    Dialect, Format, Limits, Part, Player, QueryOptions, ServerStatus, Service, Team, Text,
-    ToStatus, gamespy1, quake3, ut2004,
+    Dialect, Format, Limits, Part, Player, QueryOptions, ServerStatus, Service, Text, ToStatus,
+    gamespy1, quake3, ut2004,
 };
 
 use crate::common::{request, requester};
@@ -67,56 +67,6 @@ fn packets_are_a_datagram_for_each_section_and_no_further_one() {
     let whole = served(Format::GameSpy1, br"\packets\", &status);
     let answer = gamespy1::Answer::from_datagrams(whole, &Limits::default()).unwrap();
     assert!(answer.completeness().is_complete());
-}
-
-/// A team game that nobody has joined.
-#[test]
-fn teams_are_served_without_players() {
-    let mut status = named("Srv");
-    status.players = [].into();
-    let team = |name: &str, score| {
-        let mut team = Team::default();
-        (team.name, team.score) = (Some(name.into()), Some(score));
-        team
-    };
-    status.teams = vec![team("Red", 3), team("Blue", 5)];
-    for format in [
-        Format::GameSpy4,
-        Format::UnrealTournament3,
-        Format::GameSpy2,
-    ] {
-        let (service, requester) = (Service::new(format), requester("192.0.2.1:5000"));
-        let ask = |command| {
-            let request = gamespy4::Request::new(RequestId([1, 2, 3, 4]), command);
-            gamespy4::respond(&request, &status, &service, &requester)
-        };
-        let challenged = ask(gamespy4::Command::Challenge);
-        let challenge = challenged.first().map(|reply| {
-            match gamespy4::Response::parse(reply, &Limits::default()) {
-                Ok(gamespy4::Response::Challenge { value, .. }) => value,
-                other => panic!("{other:?}"),
-            }
-        });
-        let replies = ask(gamespy4::Command::Data {
-            challenge,
-            selection: Selection::ALL,
-        });
-        let answer = gamespy4::Answer::from_datagrams(replies, &Limits::default()).unwrap();
-        assert!(answer.completeness().is_complete(), "{format:?}");
-        let read = answer.to_status();
-        assert_eq!(read.completeness, answer.completeness());
-        assert_eq!(read.players.len(), 0, "{format:?}");
-        let teams: Vec<_> = read
-            .teams
-            .iter()
-            .map(|team| (team.name.clone().unwrap().plain().into_owned(), team.score))
-            .collect();
-        assert_eq!(
-            teams,
-            [("Red".into(), Some(3)), ("Blue".into(), Some(5))],
-            "{format:?}"
-        );
-    }
 }
 
 /// Quake's character set has ASCII twice, and no other letters.

@@ -420,41 +420,8 @@ fn known_key(text: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_cut_basic_reply_is_none() {
-        let body = b"Srv\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
-        let texts = [&b"Srv"[..], b"SMP", b"world", b"2", b"20"];
-        let whole = Basic {
-            texts,
-            port: Some(25565),
-            address: b"127.0.0.1",
-            is_regular: true,
-        };
-        assert_eq!(basic(body), Some(whole));
-        for cut in 0..body.len() {
-            assert_eq!(basic(&body[..cut]), None, "{cut}");
-        }
-    }
-
     fn pairs(input: &[u8]) -> Vec<Pair<'_>> {
         full(input).pairs
-    }
-
-    #[test]
-    fn pairs_are_read_one_by_one() {
-        let body = b"\0hostname\0Srv\0game_type\0SMP\0map\0\0extra\0kept\0\0\x01player_\0\0\0";
-        let full = full(body);
-        assert_eq!(
-            pairs(body),
-            [
-                (&b"hostname"[..], &b"Srv"[..]),
-                (b"game_type", b"SMP"),
-                (b"map", b""),
-                (b"extra", b"kept")
-            ]
-        );
-        let players = full.players.unwrap();
-        assert!(full.has_pairs_end && players.has_end && players.names.is_empty());
     }
 
     #[test]

@@ -178,60 +178,6 @@ pub(crate) fn just_cause_2(input: &[u8]) -> Parsed<'_, (Vec<Pair<'_>>, Vec<JustC
 mod tests {
     use super::*;
 
-    /// Every cut of an input is an error.
-    fn only_whole<T>(input: &[u8], production: impl Fn(&[u8]) -> Parsed<'_, T>) {
-        assert!(production(input).unwrap().0.is_empty());
-        for cut in 0..input.len() {
-            assert!(production(&input[..cut]).is_err(), "{cut}");
-        }
-    }
-
-    #[test]
-    fn a_production_takes_all_of_its_input_or_none() {
-        only_whole(b"\0", |input| nul(input).map(|(rest, _)| (rest, ())));
-        only_whole(b"Srv\0", |input| {
-            text(input).map(|(rest, text)| (rest, text.len()))
-        });
-        only_whole(b"hostname\0Srv\0", |input| {
-            pair(input).map(|(rest, _)| (rest, ()))
-        });
-        only_whole(b"hostname\0\0", |input| {
-            server_pair(input).map(|(rest, _)| (rest, ()))
-        });
-        only_whole(b"score_\0\x18", |input| {
-            header(input).map(|(rest, (_, row))| (rest, row))
-        });
-        only_whole(b"\0\x02player_\0score_\0\0", |input| {
-            legacy_head(input).map(|(rest, _)| (rest, ()))
-        });
-        only_whole(b"\0player_\0score_\0\0", |input| {
-            legacy_head(input).map(|(rest, _)| (rest, ()))
-        });
-        assert!(pair(b"\0Srv\0").is_err(), "no key");
-        assert_eq!(
-            header(b"score_\0\x18" as &[u8]).unwrap().1,
-            (&b"score_"[..], 24)
-        );
-        let fields = vec![&b"a_"[..], b"b_"];
-        let counted = LegacyHead {
-            count: Some(2),
-            fields,
-        };
-        assert_eq!(
-            legacy_head(b"\0\x02a_\0b_\0\0x" as &[u8]).unwrap(),
-            (&b"x"[..], counted)
-        );
-        let fields = vec![&b"player_"[..], b"b_"];
-        let uncounted = LegacyHead {
-            count: None,
-            fields,
-        };
-        assert_eq!(
-            legacy_head(b"\0player_\0b_\0\0x" as &[u8]).unwrap(),
-            (&b"x"[..], uncounted)
-        );
-    }
-
     #[test]
     fn rows_without_a_count_end_before_an_empty_first_value() {
         assert_eq!(
@@ -257,35 +203,6 @@ mod tests {
         assert_eq!(
             server_pair(b"hostname\0s7\0" as &[u8]).unwrap().1,
             (&b"hostname"[..], &b"s7"[..])
-        );
-    }
-
-    #[test]
-    fn the_players_of_just_cause_2_are_read_only_as_a_unit() {
-        let body = b"\0hostname\0Srv\0\0\0\x02William\0STEAM_0:1:2\0\0\x8bAnn\0\0\0\x01";
-        only_whole(body, |input| {
-            just_cause_2(input).map(|(rest, _)| (rest, ()))
-        });
-        let (_, (pairs, players)) = just_cause_2(body).unwrap();
-        assert_eq!(pairs, [(&b"hostname"[..], &b"Srv"[..])]);
-        assert_eq!(
-            players,
-            [
-                JustCause2Player {
-                    name: b"William",
-                    steam_id: b"STEAM_0:1:2",
-                    ping: 139,
-                },
-                JustCause2Player {
-                    name: b"Ann",
-                    steam_id: b"",
-                    ping: 1,
-                },
-            ]
-        );
-        assert!(
-            just_cause_2(&[&body[..], b"x"].concat()).is_err(),
-            "bytes after it"
         );
     }
 }

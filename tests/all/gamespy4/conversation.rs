@@ -415,33 +415,6 @@ fn replies_to_two_attempts_are_kept_apart() {
 }
 
 #[test]
-fn players_of_just_cause_2_over_the_limit_are_left_out_and_missing() {
-    let datagram = b"\0\x01\x02\x03\x04splitnum\0\0\0hostname\0Srv\0version\x000.2.2\0\0\0\x02\
-        Ann\0STEAM_0:1:2\0\0\x2aBob\0STEAM_0:1:3\0\0\x07";
-    let read = |players| {
-        let limits = Limits::default().with_max_players(players);
-        Answer::from_datagrams([Bytes::from_static(datagram)], &limits).unwrap()
-    };
-    let whole = read(2);
-    assert!(whole.completeness().is_complete());
-    let players = whole.to_status().players;
-    let ids = players
-        .iter()
-        .map(|player| (player.ping, player.extra.get("steamid").unwrap()));
-    let ids: Vec<_> = ids
-        .map(|(ping, id)| (ping, id.plain().into_owned()))
-        .collect();
-    let expected = [(42, "STEAM_0:1:2"), (7, "STEAM_0:1:3")];
-    assert_eq!(ids, expected.map(|(ping, id)| (Some(ping), id.to_owned())));
-    let answer = read(1);
-    let status = answer.to_status();
-    assert!(!answer.completeness().is_complete());
-    assert_eq!(status.version.unwrap(), "0.2.2");
-    assert_eq!(status.players.len(), 1);
-    assert_eq!(status.players[0].name, "Ann");
-}
-
-#[test]
 fn just_cause_2_needs_no_mark_of_the_last_datagram() {
     let query = query_with(QueryOptions::default().with_dialect(Dialect::JustCause2));
     let (steps, played) = ask(query, |_, request, datagram| match request.command {

@@ -1,8 +1,7 @@
 //! Minecraft's answers, and titles and names that can damage them.
 
-use queryport::gamespy4::minecraft::{STYLE, plugins};
+use queryport::gamespy4::minecraft::plugins;
 use queryport::gamespy4::{Answer, Form, StatusQuery};
-use queryport::model::TextRef;
 use queryport::session::{Conversation, Verdict};
 use queryport::{Dialect, Part, QueryOptions, ServerStatus, ToStatus};
 
@@ -37,30 +36,6 @@ fn names(answer: &Answer) -> Vec<String> {
         .iter()
         .map(|player| player.name.to_string())
         .collect()
-}
-
-#[test]
-fn the_fields_of_a_full_reply_are_read() {
-    let answer = full(b"\xa76Gold \xa7lcaf\xe9");
-    assert_eq!(answer.form(), Form::MinecraftFull);
-    assert!(answer.completeness().is_complete());
-    let title = TextRef::new(answer.get("hostname").unwrap(), STYLE);
-    assert_eq!(
-        (title.plain(), title.spans().count()),
-        ("Gold café".into(), 2)
-    );
-    assert_eq!(plugins(answer.get("plugins").unwrap()).0, "");
-    let status = answer.to_status();
-    assert_eq!(status.name.unwrap(), "Gold café");
-    assert_eq!(
-        (status.game.unwrap().plain(), status.map.unwrap().plain()),
-        ("MINECRAFT".into(), "world".into())
-    );
-    assert_eq!(
-        (status.player_count, status.max_players, status.game_port),
-        (Some(2), Some(20), Some(25565))
-    );
-    assert_eq!(names(&answer), ["Ann", "Bob"]);
 }
 
 #[test]
@@ -129,15 +104,6 @@ fn no_title_shifts_or_forges_a_key() {
     }
 }
 
-/// An even number of texts are unknown keys and their values: py-mine/PyMine's server writes
-/// `game type`.
-#[test]
-fn two_texts_after_a_title_are_a_pair() {
-    let answer = full(b"Srv\0game type\0SMP");
-    assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
-    assert_eq!(answer.get("game type"), Some(&b"SMP"[..]));
-}
-
 /// Its players have arrived nevertheless.
 #[test]
 fn a_reply_whose_pairs_lack_a_text_lacks_rules() {
@@ -153,48 +119,6 @@ fn a_reply_whose_pairs_lack_a_text_lacks_rules() {
         let completeness = answer.completeness();
         assert_eq!(completeness.lacks(Part::Rules), !is_whole, "{last_pair:?}");
         assert!(!completeness.lacks(Part::Players));
-    }
-}
-
-#[test]
-fn the_last_value_can_be_the_name_of_a_key() {
-    let pairs =
-        b"hostname\0Srv\0gametype\0SMP\0game_id\0MINECRAFT\0map\0version\0\0\x01player_\0\0Ann\0\0";
-    let answer = decode([[&b"\0\x01\x02\x03\x04splitnum\0\x80\0"[..], pairs].concat()]).unwrap();
-    assert!(answer.completeness().is_complete());
-    assert_eq!(
-        (answer.rules().len(), answer.get("map")),
-        (4, Some(&b"version"[..]))
-    );
-}
-
-#[test]
-fn other_servers_have_other_fillers_and_keys() {
-    for head in [
-        &b"splitnum\0\x80\0"[..],
-        b"GeyserMC\0\x80\0",
-        b"\0\0\0\0\0\0\0\0\0\0\0",
-    ] {
-        let keys = b"hostname\0Srv\0gametype\0SMP\0game_id\0MINECRAFTPE\0whitelist\0off\0server_engine\0PocketMine\0\
-            extra\0kept\0numplayers\x0091\0maxplayers\x00525\0hostip\x000.0.0.0\0hostport\x0019132\0";
-        let datagram = [
-            b"\0\x01\x02\x03\x04",
-            head,
-            keys,
-            b"\0\x01player_\0\0ste211\0\0",
-        ]
-        .concat();
-        let answer = decode([datagram]).unwrap();
-        assert!(answer.completeness().is_complete());
-        assert_eq!(
-            (answer.form(), answer.get("extra")),
-            (Form::MinecraftFull, Some(&b"kept"[..]))
-        );
-        assert_eq!(answer.get("whitelist"), Some(&b"off"[..]));
-        assert_eq!(
-            (answer.to_status().player_count, answer.players().len()),
-            (Some(91), 1)
-        );
     }
 }
 
@@ -316,21 +240,6 @@ fn a_basic_reply_without_an_address_is_incomplete() {
         let answer = decode([datagram]);
         assert!(answer.is_err() || !answer.unwrap().completeness().is_complete());
     }
-}
-
-#[test]
-fn the_pairs_of_a_basic_reply_are_in_the_order_of_the_wire() {
-    let datagram = b"\0\x01\x02\x03\x04Srv\0SMP\0world\x00+2\x0020\0\xdd\x63127.0.0.1\0";
-    let status = decode([&datagram[..]]).unwrap().to_status();
-    let pairs: Vec<String> = status
-        .rules
-        .iter()
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
-    assert_eq!(
-        pairs.join(" "),
-        "hostname=Srv gametype=SMP map=world numplayers=+2 maxplayers=20 hostport=25565 hostip=127.0.0.1"
-    );
 }
 
 #[test]

@@ -2,8 +2,7 @@
 //! noise.
 
 use bytes::Bytes;
-use proptest::prelude::*;
-use queryport::gamespy4::{Answer, Command, Form, Request, RequestId, Selection};
+use queryport::gamespy4::{Answer, Form};
 use queryport::{Limits, ParseErrorKind};
 
 use crate::common::captures::{Case, some_cases};
@@ -96,23 +95,4 @@ fn limits_hold_and_are_named_in_the_error() {
         error(&datagram, limits),
         limit("bytes of one answer", 2048, 0)
     );
-}
-
-proptest! {
-    #[test]
-    fn requests_are_written_and_read_unchanged(
-        id: [u8; 4],
-        challenge: Option<i32>,
-        selection in prop::collection::vec(any::<u8>(), 0..40),
-    ) {
-        let command = Command::Data { challenge, selection: Selection(&selection) };
-        let request = Request::new(RequestId(id), command);
-        let mut datagram = Vec::new();
-        request.encode(&mut datagram);
-        let parsed = match challenge {
-            Some(_) => Request::parse(&datagram),
-            None => Request::parse_without_challenge(&datagram),
-        };
-        prop_assert_eq!(parsed, Ok(request));
-    }
 }

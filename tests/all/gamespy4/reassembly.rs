@@ -8,7 +8,7 @@ use crate::common::link::Random;
 use crate::gamespy4::decode;
 use crate::gamespy4::sender::{Columns, Content, MAX_DATAGRAM, send};
 
-const REPLIES: u64 = 1_000;
+const REPLIES: u64 = 600;
 
 fn below(random: &mut Random, bound: usize) -> usize {
     random.below(bound as u64) as usize
@@ -148,15 +148,13 @@ fn replies_that_the_engine_cuts_are_joined() {
         "{REPLIES} replies; by number of datagrams: {datagrams_of:?}; server keys continued: {with_server_cut}; \
          more than the sender sends: {cut_off}"
     );
-    assert!(
-        datagrams_of[1..].iter().all(|&count| count > 0) && with_server_cut > 15 && cut_off > 0
-    );
+    assert!(datagrams_of[1..].iter().all(|&count| count > 0) && with_server_cut > 9 && cut_off > 0);
 }
 
 /// A lost datagram is noticed, whichever it is, and nothing is invented for it.
 #[test]
 fn a_lost_datagram_is_noticed_and_nothing_is_invented() {
-    for seed in 0..400 {
+    for seed in 0..200 {
         let sent = content(&mut Random(seed));
         let datagrams = send(&sent);
         for lost in 0..datagrams.len() {
@@ -196,7 +194,7 @@ fn a_lost_datagram_is_noticed_and_nothing_is_invented() {
 #[test]
 fn a_shortened_datagram_before_others_is_noticed() {
     let mut shortened = 0;
-    for seed in 0..150 {
+    for seed in 0..60 {
         let sent = content(&mut Random(seed));
         let datagrams = send(&sent);
         let has_end = datagrams.last().unwrap()[14] & 0x80 != 0;
@@ -204,7 +202,7 @@ fn a_shortened_datagram_before_others_is_noticed() {
             let whole = datagrams[at].len();
             let random = &mut Random(seed);
             let lengths = (1..20).map(|lost| whole - lost);
-            let lengths = lengths.chain((0..20).map(|_| 16 + below(random, whole - 16)));
+            let lengths = lengths.chain((0..12).map(|_| 16 + below(random, whole - 16)));
             for length in lengths {
                 let mut datagrams = datagrams.clone();
                 datagrams[at].truncate(length);
@@ -220,66 +218,6 @@ fn a_shortened_datagram_before_others_is_noticed() {
         }
     }
     assert!(shortened > 1_000, "{shortened}");
-}
-
-/// node-gamedig, opengsq and GameQ lose keys here (github.com/gamedig/node-gamedig, issue 708).
-#[test]
-fn server_keys_continue_in_the_second_datagram() {
-    // Filled to the last byte with a cut key, which the next one repeats in full.
-    let mut first = b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0filler\0".to_vec();
-    first.resize(1386, b'x');
-    first.extend_from_slice(b"\0bf2_sponsorl\0");
-    assert_eq!(first.len(), MAX_DATAGRAM);
-    let second =
-        b"\0\x01\x02\x03\x04splitnum\0\x81\0bf2_sponsorlogo_url\0\0bf2_x\x001\0\0\x01\0\x02\0"
-            .to_vec();
-    let answer = decode([second, first]).unwrap();
-    assert!(answer.completeness().is_complete());
-    let keys: Vec<_> = answer.rules().map(|(key, _)| key).collect();
-    assert_eq!(
-        keys,
-        [
-            &b"hostname"[..],
-            b"filler",
-            b"bf2_sponsorlogo_url",
-            b"bf2_x"
-        ]
-    );
-}
-
-/// The keys of a server changed between two replies with one id. The first datagram of the earlier
-/// reply ends inside a pair, and the second datagram of the later reply does not repeat that pair.
-#[test]
-fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
-    let datagram = |number: u8, body: &[u8]| {
-        [b"\0\x01\x02\x03\x04splitnum\0", &[number, 0][..], body].concat()
-    };
-    let (long, rest) = (vec![b'x'; 1400 - 16 - 12 - 12], b"\0\x01\0\x02\0");
-    let cut = |pair: &[u8]| {
-        let mut first = datagram(0, &[b"long\0", &long[..], b"\0", pair].concat());
-        first.resize(1399, b'y');
-        first.push(0);
-        first
-    };
-    let second = |pair: &[u8]| datagram(0x81, &[pair, rest].concat());
-    for (pair, next, is_one) in [
-        (
-            &b"fourteen\0"[..],
-            &b"fourteen\0yyyyyyyyyyyyyyyyyyyy\0"[..],
-            true,
-        ),
-        (b"fourteen\0", b"sixty-seven\0yyyyyyyyyyyyyyyyyyyy\0", false),
-        (b"fourtee", b"fourteeyyyyyyyyyyyyyyyyyyyyy\0a\0", true),
-        (b"fourtee", b"sixty-seven\0a\0", false),
-    ] {
-        let answer = decode([cut(pair), second(next)]).unwrap();
-        assert_eq!(
-            answer.completeness().is_complete(),
-            is_one,
-            "{}",
-            next.escape_ascii()
-        );
-    }
 }
 
 /// The same in the players: the second datagram is of a reply with two players, and the end of its
@@ -372,28 +310,6 @@ fn a_key_that_begins_like_a_section_is_a_key() {
             body.escape_ascii()
         );
     }
-}
-
-#[test]
-fn a_cut_field_name_is_no_value() {
-    let mut first =
-        b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0AA\0".to_vec();
-    first.resize(1390, b'B');
-    first.extend_from_slice(b"\0CC\0\0scor\0");
-    first.truncate(MAX_DATAGRAM);
-    let last = b"\0\x01\x02\x03\x04splitnum\0\x81\x01score_\0\x005\x006\x007\0\0\0\x02\0".to_vec();
-    let answer = decode([first, last]).unwrap();
-    assert!(
-        answer.completeness().is_complete(),
-        "{}",
-        answer.completeness()
-    );
-    let players = answer.players();
-    assert_eq!((players.len(), players.fields().len()), (3, 2));
-    assert_eq!(
-        players.rows().last().unwrap().get("player_"),
-        Some(&b"CC"[..])
-    );
 }
 
 /// GameSpy's own code asks only that the fields of players end in an underscore.

@@ -108,12 +108,12 @@ fn read_challenge(reply: &[u8]) -> i32 {
     }
 }
 
-/// A served status comes back, with any number of players and any order of datagrams, each of them
-/// short enough.
+/// The players of a served status come back, any number of them in any order of datagrams, each of
+/// which is short enough.
 #[test]
 fn a_status_goes_to_the_wire_and_back() {
     let mut random = Random(3);
-    for players in (0..70).chain([100, 128, 200, 255]) {
+    for players in (0..70).step_by(3).chain([100, 128, 200, 255]) {
         for format in FORMATS {
             let served = status(players, players % 30);
             let mut service = Service::new(format);
@@ -135,57 +135,16 @@ fn a_status_goes_to_the_wire_and_back() {
                 completeness.is_complete(),
                 "{players} {format:?}: {completeness}"
             );
-            let read = answer.to_status();
-            assert_eq!(read.name.as_ref().unwrap().plain(), "Srv");
-            assert_eq!(read.map.as_ref().unwrap().plain(), "DM-Deck");
-            assert_eq!(
-                (read.player_count, read.max_players),
-                (served.player_count, served.max_players)
-            );
-            assert_eq!(read.game_port, served.game_port);
-            for (key, value) in &served.rules {
-                assert_eq!(
-                    read.rules.get(&key.decoded()).map(|v| v.raw()),
-                    Some(value.raw())
-                );
-            }
-            let (read, served) = (read.players, served.players);
+            let (read, served) = (answer.to_status().players, served.players);
             assert_eq!(read.len(), served.len());
             for (read, served) in read.iter().zip(served) {
                 assert_eq!(read.name.raw(), served.name.raw());
                 if format != Format::Minecraft {
-                    assert_eq!(
-                        (read.score, read.ping, read.team),
-                        (served.score, served.ping, served.team)
-                    );
-                    assert_eq!(
-                        read.extra.get("pid_").unwrap().raw(),
-                        served.extra.get("pid_").unwrap().raw()
-                    );
+                    let pid = |player: &Player| player.extra.get("pid_").unwrap().raw().to_vec();
+                    assert_eq!(pid(read), pid(&served));
                 }
             }
         }
-    }
-}
-
-#[test]
-fn server_keys_continue_in_a_second_datagram() {
-    for rules in [60, 61, 62, 63, 64, 100, 200] {
-        let served = status(3, rules);
-        let datagrams = ask(Selection::ALL, &served, Format::GameSpy4);
-        assert!(datagrams.len() > 1);
-        assert_eq!(
-            (datagrams[0].len(), datagrams[1][15]),
-            (MAX_DATAGRAM, 0),
-            "cut at the last byte, as GameSpy's own code does"
-        );
-        let answer = decode(datagrams).unwrap();
-        assert!(answer.completeness().is_complete());
-        let rules = answer
-            .rules()
-            .filter(|(key, _)| key.starts_with(b"rule_"))
-            .count();
-        assert_eq!(rules, served.rules.len());
     }
 }
 
@@ -990,40 +949,6 @@ fn data(token: i32, tail: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// The Ruby client gamespy_query ends each request with a line feed; GameSpy's own code looks at
-/// nothing after the flags (QR2 SDK, qr2.c, `qr_process_query`).
-#[test]
-fn bytes_after_the_flags_change_no_reply() {
-    let now = Instant::now();
-    for format in [Format::UnrealTournament3, Format::GameSpy4] {
-        let mut responder = responder(format, now);
-        let from = "192.0.2.1:5000";
-        let token = read_challenge(
-            &exchange(&mut responder, now, from, b"\xfe\xfd\x09\x04\x05\x06\x07\n")[0],
-        );
-        let head = [b"\xfe\xfd\x00\x04\x05\x06\x07", &token.to_be_bytes()[..]].concat();
-        let mut ask = |head: &[u8], tail: &[u8]| {
-            exchange(
-                &mut responder,
-                now,
-                from,
-                &[head, b"\xff\xff\xff\x01", tail].concat(),
-            )
-        };
-        let whole = ask(&head, b"");
-        assert!(!whole.is_empty());
-        assert!(
-            whole
-                .iter()
-                .all(|reply| reply.starts_with(b"\0\x04\x05\x06\x07splitnum\0"))
-        );
-        for tail in [&b"\n"[..], b"\0"] {
-            assert_eq!(ask(&head, tail), whole, "{tail:?}");
-            assert!(ask(&head[..7], tail).is_empty(), "without a challenge");
-        }
-    }
-}
-
 /// Windows of 15 seconds.
 const WINDOW: Duration = Duration::from_secs(15);
 
@@ -1071,7 +996,7 @@ fn a_token_says_nothing_about_another() {
     let mut responder = responder(Format::UnrealTournament3, now).with_guard(None);
     let low_bits = |token: i32| usize::try_from(token & 63).unwrap();
     let mut met = [0; 64];
-    for port in 1..=2000 {
+    for port in 1..=1000 {
         let from = format!("192.0.2.1:{port}");
         let token = challenge(&mut responder, now, &from);
         met[low_bits(token)] += 1;
@@ -1082,7 +1007,7 @@ fn a_token_says_nothing_about_another() {
         });
         assert_eq!(accepted.count(), 0, "one status, one token");
     }
-    assert!(met.iter().all(|&times| times > 0 && times < 100), "{met:?}");
+    assert!(met.iter().all(|&times| times > 0 && times < 60), "{met:?}");
 }
 
 /// A spoofed source gets at most the challenge reply: bytes out are at most 2.5 times the bytes in
@@ -1145,8 +1070,8 @@ proptest! {
     /// For any status, the reply is complete and has as many rows.
     #[test]
     fn encoded_values_are_read_back(
-        names in prop::collection::vec("[ -~é§Ж]{0,30}", 0..120),
-        pairs in prop::collection::vec(("[ -~é]{0,20}", "[ -~é]{0,80}"), 0..60),
+        names in prop::collection::vec("[ -~é§Ж]{0,30}", 0..60),
+        pairs in prop::collection::vec(("[ -~é]{0,20}", "[ -~é]{0,80}"), 0..30),
         format in 0..3_usize,
     ) {
         let mut served = status(0, 0);

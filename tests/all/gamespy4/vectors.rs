@@ -45,15 +45,6 @@ fn problems_of_an_answer_have_an_offset() {
     }
 }
 
-#[test]
-fn high_bytes_are_kept_and_shown() {
-    let packet = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Gr\xfcn \xdf\0\0\x01player_\0\0\xa9 J\xf6rg\0\0\0\x02\0";
-    let status = decode([&packet[..]]).unwrap().to_status();
-    assert_eq!(status.name.as_ref().unwrap().raw(), b"Gr\xfcn \xdf");
-    assert_eq!(status.name.unwrap(), "Grün ß");
-    assert_eq!(status.players[0].name, "© Jörg");
-}
-
 /// On a real server, `numplayers` is 64 over 63 rows, and lists can be hidden.
 #[test]
 fn the_number_of_players_is_not_the_number_of_rows() {
