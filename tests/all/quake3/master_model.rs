@@ -724,7 +724,7 @@ fn pick<T: Copy, const N: usize>(random: &mut Random, choices: [T; N]) -> T {
 #[test]
 fn a_master_sends_lists_and_counts_what_the_rules_say_whatever_happens() {
     let mut total = [0; 12];
-    for seed in 0..150 {
+    for seed in 0..90 {
         let (stats, sent) = Course::new(&mut Random(seed)).play();
         let counts = [
             stats.heartbeats,
@@ -743,5 +743,5 @@ fn a_master_sends_lists_and_counts_what_the_rules_say_whatever_happens() {
         let sums = total.iter_mut().zip(counts);
         sums.for_each(|(sum, count)| *sum += count);
     }
-    assert!(total.iter().all(|count| *count > 20), "{total:?}");
+    assert!(total.iter().all(|count| *count > 8), "{total:?}");
 }
