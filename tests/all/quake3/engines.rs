@@ -1,6 +1,5 @@
 //! Replies of real engines, recorded on loopback or built from their format strings: each is read
 //! by the rules of its own engine.
-use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::model::{Charset, Colours, Style};
@@ -105,64 +104,6 @@ fn recorded_counts_are_right() {
     assert!(darkplaces.mod_name.is_none(), "id1 is its own folder");
 }
 
-/// etlegacy, src/game/g_etbot_interface.cpp: −1 where Omni-bot does not run.
-#[test]
-fn bots_of_enemy_territory_are_counted() {
-    let bots = |value: &str| {
-        let body = format!(
-            "statusResponse\n\\version\\ET 2.60b\\omnibot_playing\\{value}\n1 0 \"x\"\n2 0 \"y\"\n"
-        );
-        read(body.as_bytes()).bot_count
-    };
-    assert_eq!(bots("2"), Some(2));
-    assert_eq!(bots("0"), Some(0));
-    assert_eq!(bots("-1"), None);
-    assert_eq!(bots(""), None);
-}
-
-#[test]
-fn a_password_that_is_left_out_is_none() {
-    let password = |body: &str| read(body.as_bytes()).password;
-    let urban_terror = "infoResponse\n\\game\\q3ut4\\hostname\\x\\protocol\\68";
-    assert_eq!(password(urban_terror), Some(false));
-    assert_eq!(
-        password(&format!("{urban_terror}\\password\\1")),
-        Some(true)
-    );
-    let call_of_duty = "infoResponse\n\\hostname\\x\\hw\\1\\protocol\\118";
-    assert_eq!(password(call_of_duty), Some(false));
-    assert_eq!(password(&format!("{call_of_duty}\\pswrd\\1")), Some(true));
-    assert_eq!(password(&format!("{call_of_duty}\\psw")), None, "cut");
-    assert_eq!(password("infoResponse\n\\hostname\\x\\protocol\\68"), None);
-    // Its info has the key always, its status only with a password (CoD4x_Server, src/sv_main.c).
-    let cod4x = "\\version\\CoD4 X - linux\\build\\1021\\shortversion\\x21";
-    assert_eq!(password(&format!("infoResponse\n{cod4x}")), None);
-    assert_eq!(password(&format!("statusResponse\n{cod4x}\n")), Some(false));
-    let with_password = format!("statusResponse\n{cod4x}\\g_needpass\\0\\pswrd\\1\n");
-    assert_eq!(password(&with_password), Some(true));
-    // `SV_CheckVars` of MVDSV and FTE remove the key.
-    let quake_world = "n\\*version\\MVDSV 0.36\\hostname\\x\n\0";
-    assert_eq!(password(quake_world), Some(false));
-    assert_eq!(password("n\\*version\\QTV 1.12\\hostname\\x\n\0"), None);
-}
-
-/// The serverinfo of FTE (fte-team/fteqw, engine/server/sv_main.c): bit 1 of `needpass` is the
-/// spectators' password.
-#[test]
-fn fte_has_the_keys_of_quake_world() {
-    let info = "infoResponse\n\\gamename\\FTE-Quake\\protocol\\3wnd\\modname\\id1\\clients\\0";
-    let keys = "\\*version\\FTE v1.04\\fraglimit\\100\\timelimit\\20";
-    let read = |more: &str| read(format!("{info}{keys}{more}\0").as_bytes());
-    let status = read("\\needpass\\2");
-    assert_eq!(plain(&status.version), "FTE v1.04");
-    assert_eq!(
-        (status.score_limit, status.password),
-        (Some(100), Some(false))
-    );
-    assert_eq!(read("\\needpass\\3").password, Some(true));
-    assert_eq!(read("").password, Some(false));
-}
-
 /// viciious/qfusion, source/server/sv_oob.c.
 #[test]
 fn warsow_leaves_out_the_number_of_bots_if_it_is_0() {
@@ -171,33 +112,6 @@ fn warsow_leaves_out_the_number_of_bots_if_it_is_0() {
     assert_eq!(bots("\\clients\\3"), Some(0));
     assert_eq!(bots("\\bots\\2\\clients\\3"), Some(2));
     assert_eq!(bots(""), None, "no room for either");
-}
-
-/// The exit rules of the game's g_main.c.
-#[test]
-fn world_of_padman_has_one_limit_of_points_for_all_types_of_match() {
-    for number in [0, 8] {
-        let keys = r"\version\wop 1.7.1\pointlimit\25\timelimit\10";
-        let status = read(format!("statusResponse\n{keys}\\g_gametype\\{number}\n").as_bytes());
-        assert_eq!(status.score_limit, Some(25), "{number}");
-    }
-}
-
-/// A host name in Windows-1251, as Russian servers send it.
-#[test]
-fn a_cyrillic_name_is_read_in_the_character_set_that_was_asked_for() {
-    use queryport::quake3::StatusQuery;
-    use queryport::session::{Conversation, Verdict};
-    let options = queryport::QueryOptions::default().with_charset(Charset::Utf8OrWindows1251);
-    let mut query = StatusQuery::new(7, &options);
-    let body = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\^1\xd1\xe5\xf0\xe2\xe5\xf0\n1 2 \"\xdf\"\n";
-    let Verdict::Done(answer) = query.receive(body) else {
-        panic!("rejected")
-    };
-    let status = answer.to_status();
-    assert_eq!(plain(&status.name), "Сервер");
-    assert_eq!(players(&status), ["Я"]);
-    assert_eq!(status.rules.get("sv_hostname").unwrap(), "Сервер");
 }
 
 /// A status of Quake3e with these pairs and a line for each name, and whether the server left out a
@@ -276,76 +190,6 @@ fn a_status_is_complete_if_its_engine_has_space_or_everybody_is_listed() {
         is_complete(another, 16_339) && !is_complete(another, 16_340),
         "nor has id's engine"
     );
-}
-
-/// openmoh/openmohaa, code/fgame/dm_manager.cpp: a team that wins `fraglimit` rounds ends the
-/// match, and `timelimit` ends the map between two rounds.
-#[test]
-fn rounds_of_medal_of_honor_end_at_the_limit_of_frags() {
-    for number in 3..=6 {
-        let keys = format!(
-            "\\g_gametypestring\\Rounds\\g_gametype\\{number}\\fraglimit\\5\\timelimit\\20"
-        );
-        let status = read(format!("statusResponse\n{keys}\n").as_bytes());
-        assert_eq!(status.score_limit, Some(5), "{number}");
-        assert_eq!(status.time_limit, Some(Duration::from_secs(1200)));
-    }
-}
-
-/// JACoders/OpenJK, codemp/game/g_main.c: `timelimit` does not count in a siege (7).
-#[test]
-fn a_siege_has_no_limit_of_time() {
-    let limit = |number: u32| {
-        let keys = format!(r"\version\JAmp: v1.0.1.0\g_gametype\{number}\timelimit\20");
-        read(format!("statusResponse\n{keys}\n").as_bytes()).time_limit
-    };
-    assert_eq!(limit(7), None);
-    assert_eq!(limit(8), Some(Duration::from_secs(1200)));
-}
-
-/// etlegacy/etlegacy, src/server/sv_main.c and src/game/g_cvars.c: `gamename` of an info is the
-/// game, that of a status the game module.
-#[test]
-fn a_server_of_enemy_territory_has_one_game() {
-    for (body, modification) in [
-        (
-            r"infoResponse#\version\ET Legacy v2.82\gamename\et\game\legacy",
-            Some("legacy"),
-        ),
-        (
-            r"statusResponse#\version\ET Legacy v2.82\gamename\legacy#",
-            Some("legacy"),
-        ),
-        (
-            r"statusResponse#\version\ET 2.60b linux-i386\gamename\nitmod#",
-            Some("nitmod"),
-        ),
-        (
-            r"statusResponse#\version\ET 2.60b linux-i386\gamename\etmain#",
-            None,
-        ),
-    ] {
-        let status = read(body.replace('#', "\n").as_bytes());
-        assert_eq!(plain(&status.game), "et", "{body}");
-        let name = status.mod_name.as_ref().map(Text::as_str);
-        assert_eq!(name, modification, "{body}");
-    }
-}
-
-/// Warsow/qfusion, source/server/game/g_frame.cpp, `G_UpdateServerInfo`.
-#[test]
-fn a_match_of_warsow_has_a_limit_and_the_time_that_is_left() {
-    let times = |time: &str| {
-        let info = format!(r"\gamename\Warsow\g_match_time\{time}\clients\0");
-        let status = read(format!("statusResponse\n{info}\n").as_bytes());
-        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs());
-        (seconds(status.time_limit), seconds(status.time_left))
-    };
-    assert_eq!(times("12:34 / 20:00"), (Some(1200), Some(446)));
-    assert_eq!(times("20:30 / 20:00 overtime"), (Some(1200), None));
-    assert_eq!(times("17:13"), (Some(0), None));
-    assert_eq!(times("Warmup"), (None, None));
-    assert_eq!(times(r"17:13\timelimit\5").0, Some(300), "the key counts");
 }
 
 /// By the score in DarkPlaces (xonotic/darkplaces, netconn.c; xonotic/xonotic-data.pk3dir,
@@ -450,25 +294,4 @@ fn bots_of_unvanquished_are_told_by_their_slots() {
         let bots: Vec<_> = status.players.iter().map(|player| player.bot).collect();
         assert_eq!(bots, [Some(true), Some(false), Some(true)]);
     }
-}
-
-/// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`.
-#[test]
-fn an_info_of_unvanquished_has_its_version() {
-    let status = read(
-        br"infoResponse
-\challenge\x\protocol\86\hostname\x\gamename\unv\daemonver\0.55.2",
-    );
-    assert_eq!(plain(&status.version), "0.55.2");
-}
-
-/// clover-moe/spearmint, code/server/sv_init.c.
-#[test]
-fn spearmint_names_its_type_of_match() {
-    let status = read(
-        br"statusResponse
-\version\Spearmint 1.0.3\g_gametype\4\sv_gametypeNetName\ctf\sv_gametypeName\Capture the Flag
-",
-    );
-    assert_eq!(plain(&status.game_type), "Capture the Flag");
 }

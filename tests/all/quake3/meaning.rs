@@ -7,7 +7,6 @@ use queryport::quake3::{Answer, Command, Request};
 use queryport::{Detail, Limits, Player, ServerStatus, Text, ToStatus};
 use queryport::{Protocol, Service};
 
-use crate::common::captures::cases;
 use crate::common::requester;
 
 fn answer(body: &[u8]) -> Answer {
@@ -89,10 +88,6 @@ const IW5M: &str = "infoResponse\n\\challenge\\x\\protocol\\20601\\hostname\\Srv
 const IW6: &str = "infoResponse\n\\challenge\\x\\gamename\\IW6\\hostname\\Srv\\gametype\\war\\sv_motd\\\\xuid\\1100001\
     \\mapname\\mp_strikezone\\isPrivate\\0\\clients\\6\\bots\\4\\sv_maxclients\\18\\protocol\\1";
 
-/// CBServers/boiii, src/client/component/getinfo.cpp: its server is a dedicated one.
-const BOIII: &str = "infoResponse\n\\challenge\\x\\gamename\\T7\\hostname\\Srv\\gametype\\tdm\\mapname\\mp_biodome\\isPrivate\\0\
-    \\clients\\6\\bots\\4\\sv_maxclients\\18\\protocol\\1\\sv_running\\1\\dedicated\\1\\hc\\0\\shortversion\\1.0";
-
 /// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`: bots count apart from people.
 /// `GAMENAME_STRING` is `unv` (src/common/Defs.h).
 const UNVANQUISHED: &str = "infoResponse\n\\abi\\1\\bots\\5\\challenge\\x\\clients\\3\\daemonver\\0.55\\gamename\\unv\
@@ -168,132 +163,6 @@ fn bots_are_told_by_their_ping_on_darkplaces_only() {
     assert_eq!(
         bots("statusResponse\n\\version\\ioq3 1.36\n0 0 \"We are recruiting!\"\n"),
         [None]
-    );
-}
-
-#[test]
-fn game_and_modification_are_apart() {
-    let names = |body| {
-        let status = read(body);
-        (plain(&status.game).unwrap(), plain(&status.mod_name))
-    };
-    let named = |game: &str, name: Option<&str>| (game.to_owned(), name.map(str::to_owned));
-    assert_eq!(names(IOQUAKE3), named("Quake3Arena", Some("cpma")));
-    assert_eq!(names(ET_LEGACY), named("et", Some("legacy")));
-    assert_eq!(names(IW4X), named("IW4", Some("mods/best")));
-    assert_eq!(
-        names(XONOTIC),
-        named("Xonotic", None),
-        "`data` is its own folder"
-    );
-    assert_eq!(names(FTE), named("FTE-Quake", Some("ctf")));
-    // The status of the same server has `gamename` and `fs_game`.
-    let call_of_duty = read("infoResponse\n\\hw\\1\\protocol\\118\\game\\mods/best");
-    assert_eq!(plain(&call_of_duty.mod_name).as_deref(), Some("mods/best"));
-    assert_eq!(call_of_duty.game, None);
-    // ioquake3's status: the game module sets `gamename`.
-    let status = "statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\cpma\n";
-    assert_eq!(names(status), named("Quake3Arena", Some("cpma")));
-    assert_eq!(
-        names("statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\baseq3\n"),
-        named("Quake3Arena", None)
-    );
-    assert_eq!(
-        names("statusResponse\n\\gamename\\Warsow\\fs_game\\basewsw\n"),
-        named("Warsow", None)
-    );
-    // Recorded from OpenArena 0.8.8, whose infoResponse has no key for a modification either.
-    let openarena = "statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\baseoa\n";
-    assert_eq!(names(openarena), named("Quake3Arena", None));
-}
-
-/// The game module sets `gamename` (JACoders/OpenJK, codemp/game/g_xcvar.h).
-#[test]
-fn a_game_module_of_jedi_academy_is_a_modification() {
-    let names = |body: &str| {
-        let status = read(body);
-        (plain(&status.game), plain(&status.mod_name))
-    };
-    let version = "version\\JAmp: v1.0.1.0 linux-i386";
-    let status = |name: &str| names(&format!("statusResponse\n\\gamename\\{name}\\{version}\n"));
-    assert_eq!(status("JA+ Mod v2.4"), (None, Some("JA+ Mod v2.4".into())));
-    assert_eq!(status("basejka"), (Some("basejka".into()), None));
-    let info = names("infoResponse\n\\game\\japlus\\truejedi\\0\\protocol\\26");
-    assert_eq!(info, (None, Some("japlus".into())));
-}
-
-#[test]
-fn limits_are_read_by_game() {
-    let status = |info: &str| read(&format!("statusResponse\n{info}\n"));
-    let limit = |info: &str| status(&format!(r"\fraglimit\20\capturelimit\8{info}")).score_limit;
-    assert_eq!(limit(r"\g_gametype\0\gamename\baseq3"), Some(20));
-    assert_eq!(limit(r"\g_gametype\4\gamename\baseq3"), Some(8));
-    assert_eq!(
-        limit(r"\g_gametype\5\gamename\Wolf"),
-        None,
-        "objectives of Return to Castle Wolfenstein"
-    );
-    assert_eq!(limit(r"\g_gametype\7\gamename\q3urt43"), Some(8));
-    assert_eq!(
-        limit(r"\g_gametype\8\gamename\q3ut4"),
-        None,
-        "rounds with a bomb"
-    );
-    assert_eq!(
-        limit(r"\g_gametype\3\g_jediVmerc\0\protocol\26\duel_fraglimit\10"),
-        Some(10)
-    );
-    assert_eq!(
-        limit(r"\g_gametype\7\g_jediVmerc\0\protocol\26"),
-        None,
-        "a siege"
-    );
-    assert_eq!(
-        limit(r"\g_gametype\7\g_jediVmerc\0\protocol\16"),
-        Some(8),
-        "capture the flag"
-    );
-    assert_eq!(
-        limit(r"\g_gametype\CTF\scorelimit\10"),
-        Some(10),
-        "Soldier of Fortune II"
-    );
-    assert_eq!(limit(""), None);
-    assert_eq!(
-        status(r"\timelimit\12.5").time_limit,
-        Some(Duration::from_secs(750))
-    );
-    assert_eq!(status(r"\timelimit\0").time_limit, Some(Duration::ZERO));
-    assert_eq!(status(r"\timelimit\none").time_limit, None);
-}
-
-#[test]
-fn locks_protocols_and_anti_cheat_are_read_by_game() {
-    let status = |info: &str| read(&format!("statusResponse\n{info}\n"));
-    assert_eq!(
-        [ET_LEGACY, IW4X, CALL_OF_DUTY_2].map(|body| read(body).password),
-        [Some(true); 3]
-    );
-    assert_eq!(read(XONOTIC).password, None);
-    assert_eq!(
-        [BOIII, IW6, XONOTIC].map(|body| read(body).dedicated),
-        [Some(true), None, None]
-    );
-    assert_eq!(
-        [FTE, IW4X, ET_LEGACY].map(|body| read(body).protocol_version),
-        [Some(3), Some(150), Some(84)]
-    );
-    assert_eq!(
-        status(r"\com_protocol\71\protocol\68").protocol_version,
-        Some(68)
-    );
-    assert_eq!(status(r"\com_protocol\71").protocol_version, Some(71));
-    let anti_cheat = |info: &str| status(info).anti_cheat;
-    assert_eq!(anti_cheat(r"\sv_punkbuster\1"), Some(true));
-    assert_eq!(anti_cheat(r"\sv_punkbuster\0\sv_NxAC\1"), Some(true));
-    assert_eq!(
-        (anti_cheat(r"\pb\0"), anti_cheat(r"\sv_pure\1")),
-        (Some(false), None)
     );
 }
 
@@ -600,58 +469,6 @@ fn the_fields_with_keys_are_sent() {
     );
 }
 
-/// 300 players do not fit into a datagram: the reader learns how many there are, from the status as
-/// from the info.
-#[test]
-fn a_cut_list_has_the_number_of_all_players() {
-    let mut status = ServerStatus::default();
-    status.name = Some("Srv".into());
-    status.rules.push("short", "1");
-    status.rules.push("long", &"x".repeat(500));
-    status.rules.push("last", "2");
-    for players in [0, 1, 20, 60, 300] {
-        status.players = (0..players)
-            .map(|n| Player::new(format!("player number {n}")))
-            .collect();
-        let service = Service::from(Protocol::Quake3);
-        let read = serve(&status, Detail::Full, &service);
-        let listed = read.players.len();
-        assert_eq!(read.player_count, Some(players));
-        assert_eq!(
-            read.completeness.is_complete(),
-            listed == players as usize,
-            "{listed} of {players}"
-        );
-        assert!(players > 20 || listed == players as usize);
-        assert!(
-            read.players
-                .iter()
-                .all(|player| player.name.plain().starts_with("player number "))
-        );
-        assert!(read.rules.get("clients").is_some());
-        assert_eq!(
-            serve(&status, Detail::Short, &service).player_count,
-            Some(players)
-        );
-        // A rule that is too long does not displace others.
-        if (1..=20).contains(&players) {
-            assert!(read.rules.get("short").is_some() && read.rules.get("last").is_some());
-        }
-    }
-    status.players = [Player::new("Ann")].into();
-    let mut service = Service::from(Protocol::Quake3);
-    service = service.with_max_reply(300);
-    let read = serve(&status, Detail::Full, &service);
-    assert!(read.rules.get("long").is_none() && read.rules.get("last").is_some());
-    // A list that was short when it was read is not made whole by serving it.
-    status.player_count = Some(40);
-    let read = serve(&status, Detail::Full, &Service::from(Protocol::Quake3));
-    assert_eq!(
-        (read.player_count, read.completeness.is_complete()),
-        (Some(40), false)
-    );
-}
-
 #[test]
 fn a_type_of_match_is_served_as_its_number_where_the_game_has_one() {
     for (game, mod_name, game_type, served) in [
@@ -711,30 +528,4 @@ fn a_status_without_all_players_does_not_read_as_complete() {
             .for_each(|length| check(length, 1396, challenge));
     }
     assert!(answers > 500, "{answers}");
-}
-
-#[test]
-fn a_recorded_team_game_has_its_teams_and_bots() {
-    let case = cases("quake3")
-        .into_iter()
-        .find(|case| case.name == "nexuiz-ctf-status")
-        .unwrap();
-    let status = Answer::from_datagrams(case.packets, &Limits::default())
-        .unwrap()
-        .to_status();
-    assert_eq!(plain(&status.game_type).unwrap(), "ctf");
-    let teams: Vec<_> = status
-        .teams
-        .iter()
-        .map(|team| (team.id, team.score))
-        .collect();
-    assert_eq!(teams, [(Some(1), Some(0)), (Some(2), Some(0))]);
-    assert_eq!(counts(&status), [Some(6), Some(6), Some(12), None]);
-    assert!(status.players.iter().all(|player| player.bot == Some(true)));
-    assert!(
-        status
-            .players
-            .iter()
-            .all(|player| matches!(player.team, Some(1 | 2)))
-    );
 }

@@ -1,16 +1,8 @@
 //! Properties of any packet: written and read again, cut, flipped, made of noise.
 use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::lists::ListPart;
-use queryport::quake3::{
-    Answer, Command, Password, RconMode, RconQuery, RconRequest, Reply, Request, Response,
-    StatusQuery, huffman,
-};
-use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
-use queryport::{Limits, Part, QueryOptions};
-
-use crate::common::twist::{cuts, flips, some_cuts};
-use crate::quake3::exchange::{exchange, names};
+use queryport::quake3::{Answer, Response};
+use queryport::{Limits, Part};
 
 fn limits() -> Limits {
     Limits::default()
@@ -18,108 +10,6 @@ fn limits() -> Limits {
 
 fn answer(packet: &[u8]) -> Option<Answer> {
     Answer::from_datagrams([Bytes::copy_from_slice(packet)], &limits()).ok()
-}
-
-/// Decoding a damaged datagram never panics, and never adds anything.
-#[test]
-fn every_cut_and_flip_of_recorded_exchanges_is_survived() {
-    let read_all = |datagram: &[u8]| {
-        let _ = Reply::parse(datagram);
-        let _ = Response::parse(datagram, &limits());
-        if let Ok(request) = Request::parse(datagram)
-            && let Command::Connect(connect) = request.command
-        {
-            let _ = connect.userinfo();
-        }
-        ListPart::parse(datagram).map_or(0, |part| part.iter().count())
-    };
-    for name in names() {
-        for (_, datagram) in exchange(&name) {
-            let servers = read_all(&datagram);
-            for cut in some_cuts(&datagram, 50) {
-                assert!(read_all(cut) <= servers, "{name}: cut at {}", cut.len());
-            }
-            // Coprime to the number of kinds of flips, so that each kind occurs.
-            for flipped in flips(&datagram[..datagram.len().min(300)]).step_by(31) {
-                read_all(&flipped);
-            }
-        }
-    }
-}
-
-/// Requests on which dpmaster-rs (fc20413) panics: a challenge that is not UTF-8, a list request
-/// without its protocol number, and a number of eleven digits. Further ends in the middle of a
-/// word.
-#[test]
-fn hostile_requests_are_just_rejected() {
-    let challenge = |challenge| Some(Command::GetInfo { challenge });
-    for (body, expected) in [
-        (&b"getinfo \xff"[..], challenge(Some(&b"\xff"[..]))),
-        (b"getinfo \xff\xfe\xfd", challenge(Some(b"\xff\xfe\xfd"))),
-        (b"getinfo \"", challenge(None)),
-        (
-            b"getstatus /*",
-            Some(Command::GetStatus { challenge: None }),
-        ),
-        (b"getservers Nexuiz ", None),
-        (b"getservers Nexuiz 99999999999", None),
-        (b"getserversExt Nexuiz 99999999999 ipv4", None),
-        (b"\x01", None),
-        (b"/*", None),
-        (b"\"\"\"\"", None),
-    ] {
-        let datagram = [b"\xff\xff\xff\xff", body].concat();
-        for cut in cuts(&datagram) {
-            let _ = Request::parse(cut);
-        }
-        let command = Request::parse(&datagram)
-            .ok()
-            .map(|request| request.command);
-        assert_eq!(command, expected, "{}", body.escape_ascii());
-    }
-}
-
-/// Packets of the game itself on which quake3-protocol-rs (79cb1b0) panics: one byte, and a
-/// fragment with a wrong length. A fragment has a number with the fragment bit, the client's
-/// `qport`, the start and the length (ioquake3, code/qcommon/net_chan.c, `Netchan_Process`).
-#[test]
-fn packets_of_the_game_are_neither_requests_nor_replies() {
-    let fragment = |qport: &[u8], length: u16, body: &[u8]| {
-        [
-            &[1, 0, 0, 0x80],
-            qport,
-            &[0, 0],
-            &length.to_le_bytes(),
-            body,
-        ]
-        .concat()
-    };
-    let mut packets: Vec<Vec<u8>> = (0..=0xFF).map(|byte| vec![byte]).collect();
-    for qport in [&b""[..], &[0x39, 0x30]] {
-        packets.extend(
-            [(1300, 1), (0, 9), (u16::MAX, 0)]
-                .map(|(length, sent)| fragment(qport, length, &b"statusResponse\n"[..sent])),
-        );
-    }
-    for packet in packets {
-        assert!(Request::parse(&packet).is_err(), "{packet:02x?}");
-        assert!(
-            Reply::parse(&packet).is_err() && ListPart::parse(&packet).is_err(),
-            "{packet:02x?}"
-        );
-        assert!(
-            Response::parse(&packet, &limits()).is_err(),
-            "{packet:02x?}"
-        );
-        assert!(
-            matches!(
-                StatusQuery::new(7, &QueryOptions::default().with_limits(limits()))
-                    .receive(&packet),
-                Verdict::Rejected(_)
-            ),
-            "{packet:02x?}"
-        );
-    }
 }
 
 fn token() -> impl Strategy<Value = Vec<u8>> {
@@ -210,57 +100,5 @@ proptest! {
         let mut written = Vec::new();
         Response::parse(&packet, &limits()).unwrap().encode(&mut written);
         prop_assert_eq!(written, packet);
-    }
-
-    #[test]
-    fn requests_come_back(
-        challenge in "[!#$&-.0-:<-\\[\\]-~]{1,128}",
-        status in any::<bool>(),
-        direction_byte in any::<bool>(),
-    ) {
-        let challenge = Some(challenge.as_bytes());
-        let command = if status { Command::GetStatus { challenge } } else { Command::GetInfo { challenge } };
-        let mut request = Request::new(command);
-        request.direction_byte = direction_byte;
-        let mut datagram = Vec::new();
-        request.encode(&mut datagram).unwrap();
-        prop_assert_eq!(Request::parse(&datagram), Ok(request));
-    }
-
-    #[test]
-    fn rcon_requests_come_back(password in word(), command in "[ -~]{0,60}") {
-        let request = RconRequest::new(password.as_bytes(), command.trim_start().as_bytes());
-        let mut out = Vec::new();
-        Request::new(Command::Rcon(request)).encode(&mut out).unwrap();
-        prop_assert_eq!(Request::parse(&out).unwrap().command, Command::Rcon(request));
-    }
-
-    #[test]
-    fn pieces_of_any_text_join_to_it(text in prop::collection::vec(any::<u8>(), 0..5000)) {
-        let mut query = RconQuery::new(Password::new("x"), "status", RconMode::Plain, &limits()).unwrap();
-        for piece in Reply::print(&text, false) {
-            prop_assert!(piece.len() <= 1017);
-            query.receive(&piece);
-        }
-        let timeout = query.timeout(Remaining::Step);
-        let OnTimeout::Done(Ok(answer)) = timeout else { return Err(TestCaseError::fail(format!("{timeout:?}"))) };
-        prop_assert_eq!(answer.text.raw(), &text[..]);
-    }
-
-    #[test]
-    fn coded_texts_come_back(plain in prop::collection::vec(any::<u8>(), 0..600)) {
-        let mut coded = Vec::new();
-        huffman::compress(&plain, &mut coded).unwrap();
-        prop_assert_eq!(huffman::decompress(&coded, 600).unwrap(), plain.clone());
-        // id's spare byte may be missing, and more may follow.
-        let bits: Vec<u8> = coded.iter().copied().chain([0xAA; 3]).collect();
-        prop_assert_eq!(huffman::decompress(&bits, 600).unwrap(), plain);
-    }
-
-    #[test]
-    fn damaged_codings_never_panic_nor_grow(coded in prop::collection::vec(any::<u8>(), 0..300)) {
-        if let Ok(plain) = huffman::decompress(&coded, 65_535) {
-            prop_assert!(plain.len() <= coded.len() * 8);
-        }
     }
 }
