@@ -110,7 +110,7 @@ fn a_datagram_lost_from_single_replies_is_never_missing_from_a_complete_answer()
     let mut complete = 0;
     for status in statuses() {
         let truth = truth(&status);
-        for seed in 0..10 {
+        for seed in 0..5 {
             let mut random = Random(seed);
             let mut was_lost: HashMap<Bytes, bool> = HashMap::new();
             let mut serve = serve(&status);
@@ -131,7 +131,7 @@ fn a_datagram_lost_from_single_replies_is_never_missing_from_a_complete_answer()
             }
         }
     }
-    assert!(complete > 24, "{complete} complete");
+    assert!(complete > 12, "{complete} complete");
 }
 
 const MS: Duration = Duration::from_millis(1);
@@ -263,47 +263,6 @@ fn more_players_than_counted_are_all_listed() {
     let mut status = status_with(1, 10, true);
     status.player_count = Some(0);
     assert_eq!(ask(serve(&status)).answer.players().count(), 1);
-}
-
-/// Pings and scores change between replies, and a rule shows the time.
-#[test]
-fn numbers_that_change_between_replies_double_nothing() {
-    let mut moment = 0;
-    let mut truth = 0;
-    for seed in 0..60 {
-        let server = |_: Instant, _: SocketAddr, datagram: &[u8]| {
-            moment += 1;
-            let mut status = status_with(34, 59, true);
-            status
-                .rules
-                .push("Tick Rate", &format!("{}.{}", 40 + moment % 10, moment % 7));
-            for (number, player) in status.players.iter_mut().enumerate() {
-                player.ping = Some(moment * 4);
-                player.score = Some(i64::from(moment) + number as i64);
-            }
-            replies(&Request::parse(datagram).unwrap(), &status)
-        };
-        let conditions = Conditions {
-            loss: 0.03,
-            ..Conditions::bad()
-        };
-        let Ok(outcome) = play(query(), Timing::default(), (conditions, seed), server).result
-        else {
-            continue;
-        };
-        let (rules, players) = lists(&outcome.answer);
-        assert!(
-            rules.len() <= 60 && players.len() <= 34,
-            "seed {seed}: {} {}",
-            rules.len(),
-            players.len()
-        );
-        if outcome.answer.completeness().is_complete() {
-            assert_eq!((rules.len(), players.len()), (60, 34), "seed {seed}");
-            truth += 1;
-        }
-    }
-    assert!(truth > 40, "{truth} of 60 complete");
 }
 
 /// Datagrams that are not replies do not move a timer. The error names the last of them if nothing

@@ -1,7 +1,6 @@
 //! UT2004.
 
 mod conversation;
-mod matrix;
 mod model;
 mod properties;
 mod replies;

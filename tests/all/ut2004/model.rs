@@ -58,49 +58,6 @@ fn strings<const N: usize>(texts: [&str; N]) -> Option<Vec<String>> {
     Some(texts.map(str::to_owned).to_vec())
 }
 
-/// `Deaod/UT2004`: `GetServerDetails` of `Engine/GameInfo.uc`, `Engine/Mutator.uc`,
-/// `UnrealGame/UnrealMPGameInfo.uc` and `UnrealGame/DeathMatch.uc`, in their order.
-#[test]
-fn the_rules_of_the_stock_game_are_fields() {
-    let stock = [
-        ("ServerMode", "dedicated"),
-        ("AdminName", ""),
-        ("AdminEmail", ""),
-        ("ServerVersion", "3369"),
-        ("GamePassword", "True"),
-        ("GameStats", "False"),
-        ("MaxSpectators", "2"),
-        ("Mutator", "DMMutator"),
-        ("Mutator", "MutInstaGib"),
-        ("MinPlayers", "4"),
-        ("EndTimeDelay", "4.00"),
-        ("GoalScore", "25"),
-        ("TimeLimit", "20"),
-        ("Translocator", "True"),
-    ];
-    let server = status([info(0), rules(&stock)]);
-    assert!(!server.completeness.lacks(Part::Rules));
-    assert_eq!(
-        (server.dedicated, server.password, server.anti_cheat),
-        (Some(true), Some(true), None)
-    );
-    assert_eq!(server.time_limit, Some(Duration::from_secs(20 * 60)));
-    assert_eq!((server.time_left, server.score_limit), (None, Some(25)));
-    assert_eq!(
-        plain(server.mutators),
-        strings(["DMMutator", "MutInstaGib"])
-    );
-    assert_eq!(server.version.unwrap().plain(), "3369");
-    // No key names the game, a modification or the network protocol, and `MinPlayers` counts no
-    // bots.
-    assert_eq!(
-        (server.game, server.mod_name, server.protocol_version),
-        (None, None, None)
-    );
-    assert_eq!((server.bot_count, server.private_slots), (None, None));
-    assert_eq!(server.rules.len(), stock.len() + 1, "and the skill level");
-}
-
 /// The record ends with a list of pairs and one of players.
 #[test]
 fn the_pairs_of_an_info_come_after_the_rules() {
@@ -151,19 +108,6 @@ fn numbers_of_an_info_that_are_0_are_numbers() {
     }
 }
 
-#[test]
-fn a_listen_server_is_not_dedicated() {
-    assert_eq!(
-        status([rules(&[("ServerMode", "non-dedicated")])]).dedicated,
-        Some(false)
-    );
-    assert_eq!(
-        status([rules(&[("servermode", "Dedicated")])]).dedicated,
-        Some(true)
-    );
-    assert_eq!(status([rules(&[("ServerMode", "other")])]).dedicated, None);
-}
-
 /// In Windows-1252, 0x80 is the euro sign. In Latin-1, it is a control character, which is not shown.
 #[test]
 fn bytes_of_a_narrow_text_are_latin_1() {
@@ -188,46 +132,6 @@ fn absent_mutators_are_none_only_in_a_whole_list() {
     );
 }
 
-/// Captured: `Anti TCC version` and `Game Password` of a UT2004 server with AntiTCC
-/// (`1_response.txt` of `Ut2004` in the tests of `Austinb/GameQ`), `IsVacSecured` of Killing Floor
-/// (`Killingfloor`, likewise).
-#[test]
-fn other_spellings_of_password_and_anti_cheat_are_fields() {
-    let of = |key, value| status([rules(&[("ServerMode", "dedicated"), (key, value)])]);
-    assert_eq!(of("Anti TCC version", "2009R6").anti_cheat, Some(true));
-    assert_eq!(of("IsVacSecured", "true").anti_cheat, Some(true));
-    assert_eq!(of("IsVacSecured", "false").anti_cheat, Some(false));
-    assert_eq!(of("Game Password", "true").password, Some(true));
-    assert_eq!(of("Game Password", "false").password, Some(false));
-}
-
-/// `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc`, `PerformUpdate`.
-#[test]
-fn the_rules_of_kfturbo_are_fields() {
-    let server = status([
-        info(16),
-        rules(&[
-            ("Server Mode", "non-dedicated"),
-            ("Server Version", "1065"),
-            ("VAC Secured", "Enabled"),
-            ("Max Spectators", "2"),
-            ("Passworded", "True"),
-            ("Mutator", "Server Perks"),
-            ("Game Mode", "Turbo Game Mode"),
-        ]),
-    ]);
-    assert_eq!(
-        (server.dedicated, server.password, server.anti_cheat),
-        (Some(false), Some(true), Some(true))
-    );
-    assert_eq!(server.version.unwrap().plain(), "1065");
-    assert_eq!(plain(server.mutators), strings(["Server Perks"]));
-    assert_eq!(
-        status([rules(&[("VAC Secured", "Disabled")])]).anti_cheat,
-        Some(false)
-    );
-}
-
 /// The same program's info record, and a list of rules without entries. Such a list does not prove
 /// that the server has no mutators.
 #[test]
@@ -242,25 +146,6 @@ fn an_empty_list_of_rules_invents_nothing() {
         (Some(false), Some(true)),
         "flags"
     );
-}
-
-/// Bits 1 and 8 of all games; UT2004 sends 0, which has no meaning. Bit 16 is Valve's anti-cheat in
-/// some games, instagib in others.
-#[test]
-fn flags_are_fields_where_any_is_set() {
-    let of = |flags| {
-        let status = status([info(flags)]);
-        (status.password, status.dedicated, status.anti_cheat)
-    };
-    assert_eq!(of(0), (None, None, None));
-    assert_eq!(of(16), (Some(false), Some(true), None));
-    assert_eq!(of(1 | 8), (Some(true), Some(false), None));
-    // The rules come from the list and take precedence.
-    let both = status([
-        info(8),
-        rules(&[("ServerMode", "dedicated"), ("IsVacSecured", "true")]),
-    ]);
-    assert_eq!((both.dedicated, both.anti_cheat), (Some(true), Some(true)));
 }
 
 #[test]

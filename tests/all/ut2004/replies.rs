@@ -1016,22 +1016,3 @@ fn limits_hold_over_all_datagrams() {
     assert_eq!(answer.rules().count(), 3);
     assert!(answer.completeness().lacks(Part::Rules));
 }
-
-#[test]
-fn limits_hold_over_the_info_and_both_lists() {
-    let value = "v".repeat(420);
-    let part = |number: i32| {
-        let key = format!("Key{number}");
-        [
-            rules(&[(&key, &value), ("Mutator", &key)]),
-            players(100 * number..=100 * number + 13),
-        ]
-    };
-    let captured = std::iter::once(info(56)).chain((0..4).flat_map(part));
-    let limits = Limits::default().with_max_fragments(4);
-    let answer = Answer::from_datagrams(captured.clone(), &limits).unwrap();
-    assert_eq!(answer.datagrams().count(), 4);
-    let answer =
-        Answer::from_datagrams(captured, &Limits::default().with_max_answer_bytes(2048)).unwrap();
-    assert!(answer.datagrams().map(<[u8]>::len).sum::<usize>() <= 2048);
-}

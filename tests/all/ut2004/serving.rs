@@ -185,30 +185,6 @@ fn everything_of(service: &Service, status: &ServerStatus) -> Vec<Bytes> {
     answers.flatten().collect()
 }
 
-#[test]
-fn options_bound_the_datagrams_of_each_list() {
-    let mut status = ServerStatus::default();
-    status.rules = (0..2000)
-        .map(|rule| ("Mutator", format!("MutNumber{rule}")))
-        .collect();
-    status.players = (0..2000)
-        .map(|number| Player::new(format!("player {number}")))
-        .collect();
-    let mut service = Service::from(Protocol::Ut2004);
-    let default = everything_of(&service, &status).len();
-    assert_eq!(default, 1 + 2 * 64);
-    for most in [0, 1, 2] {
-        service = service.with_max_datagrams(most);
-        let packets = everything_of(&service, &status);
-        assert_eq!(
-            packets.len(),
-            1 + 2 * most,
-            "a header alone would be an empty list"
-        );
-        assert!(packets[1..].iter().all(|packet| packet.len() < 500));
-    }
-}
-
 /// A header-only reply looks like a request in its server's version.
 #[test]
 fn an_empty_rule_list_is_sent_only_to_clients_of_a_lower_version() {
