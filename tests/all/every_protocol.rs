@@ -325,7 +325,7 @@ fn a_corrupting_link_never_yields_other_players() {
     ];
     for (protocol, max_players) in cases {
         let mut answered = 0;
-        for seed in 0..120 {
+        for seed in 0..50 {
             let secret = Secret::new([7; 16]);
             let status = status("real");
             let server = Responder::new(protocol, status, secret, Instant::now());
@@ -350,7 +350,7 @@ fn a_corrupting_link_never_yields_other_players() {
             let players = outcome.answer.to_status().players.len();
             assert!(players <= max_players, "{protocol}, {seed}: {players}");
         }
-        assert!(answered > 12, "{protocol}: {answered}");
+        assert!(answered > 5, "{protocol}: {answered}");
     }
 }
 
@@ -404,8 +404,8 @@ fn for_damaged_replies(mut read: impl FnMut(Protocol, &[Vec<u8>])) {
         });
         for index in 0..datagrams.len() {
             let whole = datagrams[index].clone();
-            let cuts = twist::some_cuts(&whole, 20).map(<[u8]>::to_vec);
-            let flips = twist::flips(&whole).step_by(501);
+            let cuts = twist::some_cuts(&whole, 10).map(<[u8]>::to_vec);
+            let flips = twist::flips(&whole).step_by(1501);
             for damaged in cuts.chain(flips) {
                 datagrams[index] = damaged;
                 read(protocol, &datagrams);
@@ -416,7 +416,7 @@ fn for_damaged_replies(mut read: impl FnMut(Protocol, &[Vec<u8>])) {
     for text in ODD_STATUSES {
         let datagram = [b"\xff\xff\xff\xff", text].concat();
         read(Protocol::Quake3, std::slice::from_ref(&datagram));
-        for flipped in twist::flips(&datagram).step_by(5) {
+        for flipped in twist::flips(&datagram).step_by(11) {
             read(Protocol::Quake3, &[flipped]);
         }
     }
@@ -438,7 +438,7 @@ fn a_status_is_as_complete_as_its_answer() {
         );
         compared[usize::from(completeness.is_complete())] += 1;
     });
-    assert!(compared.iter().all(|count| *count > 100), "{compared:?}");
+    assert!(compared.iter().all(|count| *count > 40), "{compared:?}");
 }
 
 /// Datagrams that an answer keeps are the same answer again: as complete, and of the same status.

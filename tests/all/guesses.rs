@@ -5,21 +5,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use queryport::games::Game;
-use queryport::model::{Charset, Colours, Style};
 use queryport::net::ScanTarget;
 use queryport::{
     Client, Dialect, Error, ErrorKind, Outcome, Player, Protocol, Query, QueryError, QueryOptions,
-    ScanOptions, Secret, ServerStatus, Text,
+    ScanOptions, Secret, ServerStatus,
 };
-
-#[test]
-fn a_status_is_stored_as_json_and_equals_what_is_read_back() {
-    let mut status = status();
-    let style = Style::new(Charset::Latin1, Colours::Caret);
-    status.name = Some(Text::new(&b"^1Gr\xfcn"[..], style));
-    let json = serde_json::to_string(&status).unwrap();
-    assert_eq!(serde_json::from_str::<ServerStatus>(&json).unwrap(), status);
-}
 
 #[tokio::test]
 async fn a_wrong_protocol_or_dialect_is_an_error() {

@@ -77,29 +77,6 @@ fn transcripts_end_with_the_same_result() {
     assert!(count >= 8, "{count} transcripts");
 }
 
-#[test]
-fn an_invalid_line_is_an_error_with_its_number() {
-    for (text, error) in [
-        (
-            "0.1 > zz",
-            "line 1: the datagram is not hexadecimal: Invalid character 'z' at position 0",
-        ),
-        (
-            "# protocol quake3\n0.1 ? 00",
-            "line 2: \"?\" is not a direction: expected `>` or `<`",
-        ),
-        ("-1 > 00", "line 1: the time is not a number of seconds"),
-        (
-            "0.1 >",
-            "line 1: expected a time, `>` or `<`, and a datagram in hexadecimal",
-        ),
-    ] {
-        assert_eq!(Transcript::parse(text).unwrap_err(), error);
-    }
-    let empty = Transcript::parse("0.000000 < -\n").unwrap();
-    assert_eq!(empty.datagrams(false).next().unwrap().len(), 0);
-}
-
 const PAYLOAD: &[u8] = b"\xff\xff\xff\xffgetinfo";
 
 /// UDP from port 5000 to 27960 (RFC 768).

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use queryport::lists::{Cod4xList, ListRequest};
 use queryport::{Limits, ListError, ServerList, Timing};
 
-use crate::common::twist::{cuts, flips};
+use crate::common::twist::cuts;
 
 /// Two servers, as cetteup/pyq3serverlist (`reader.py`) reads them, and the end mark that
 /// SShattered/COD4-Server-Browser (`ServerCalls.cs`) expects.
@@ -135,18 +135,6 @@ fn other_replies_are_no_list() {
 }
 
 #[test]
-fn no_change_of_a_byte_panics_or_adds_servers() {
-    let mut lists = 0;
-    for flipped in flips(&hex::decode(REPLY).unwrap()) {
-        if let Ok(list) = read(&flipped, 9, Limits::default()) {
-            assert!(list.servers.len() <= 2);
-            lists += 1;
-        }
-    }
-    assert!(lists > 20, "{lists}");
-}
-
-#[test]
 fn a_server_is_listed_once_and_lists_end_at_the_limit() {
     let entries = [1, 1, 2, 3].map(|host| v4([192, 0, 2, host], 28960));
     let entries: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
@@ -163,12 +151,6 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
             list.completeness.is_complete()
         ),
         (2, 1, false)
-    );
-    let server = v4([192, 0, 2, 1], 1);
-    let endless = [&reply(&[])[..22], &server.repeat((4 << 20) / server.len())].concat();
-    assert_eq!(
-        read(&endless, 65_536, Limits::default()),
-        Err(ListError::TooLong)
     );
 }
 

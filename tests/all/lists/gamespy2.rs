@@ -7,7 +7,7 @@ use queryport::lists::{GameSpy2List, ListRequest, ListSession, ListedServer, Ser
 use queryport::{EncodeError, GameKey, Limits, ListError, Timing};
 
 use crate::common::list_servers::gamespy4::{Plain, Request};
-use crate::common::twist::{cuts, flips};
+use crate::common::twist::cuts;
 
 const KEY: &[u8] = b"tG3j8c";
 
@@ -211,25 +211,6 @@ fn messages_after_the_list_are_not_read() {
 }
 
 #[test]
-fn no_change_of_a_byte_panics_or_makes_two_lists_of_entries_and_addresses() {
-    let (_, asked_for) = asked(request(), Limits::default());
-    let reply = asked_for.reply(KEY, &[0, 128], &[9; 25], &everything());
-    let whole = everything();
-    let plain = flips(&whole).map(|plain| asked_for.reply(KEY, &[0, 128], &[9; 25], &plain));
-    let mut lists = 0;
-    for flipped in plain.chain(flips(&reply)).step_by(3) {
-        let (session, _) = asked(request(), Limits::default());
-        if let Ok(list) = read(session, &flipped, 4096) {
-            let entries: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
-            assert!(list.servers.iter().all(|server| entries.contains(server)));
-            assert!(entries.len() <= everything().len() / 5);
-            lists += 1;
-        }
-    }
-    assert!(lists > 100, "{lists}");
-}
-
-#[test]
 fn a_wrong_key_is_named() {
     let mut named = 0;
     for number in 0..=255 {
@@ -260,7 +241,6 @@ fn refusals_are_reported_in_the_words_of_the_server() {
         listed(&enciphered, 2, Limits::default()),
         refused("unknown game")
     );
-    assert_eq!(clear(&[b'x'; 5 * 1024 * 1024]), Err(ListError::TooLong));
 }
 
 #[test]
@@ -322,7 +302,7 @@ fn popular_values_do_not_make_a_short_list_large() {
         };
         let plain = (0..servers).fold(head, server);
         let list = listed(&plain.end(), 4096, Limits::default()).unwrap();
-        let values = list.entries.iter().flat_map(fields).count();
+        let values: usize = list.entries.iter().map(|entry| entry.fields.len()).sum();
         let bytes_of = |values: usize| values * (name.len() + value.len() + 24);
         // Not even one more server has room.
         assert!(bytes_of(values) <= 8 << 20 && bytes_of(values + 255) > 8 << 20);

@@ -325,7 +325,7 @@ fn a_list_of_several_passes_is_what_came_and_as_complete_as_that_shows() {
     use ListCompleteness::{Complete, Incomplete, Settled, Unsettled};
     let mut ends = [Incomplete, Unsettled, Settled, Complete].map(|end| (end, 0));
     let mut most_passes = 0;
-    for seed in 0..2000 {
+    for seed in 0..700 {
         let Some((end, passes)) = play(&mut Random(seed)) else {
             continue;
         };
@@ -333,6 +333,6 @@ fn a_list_of_several_passes_is_what_came_and_as_complete_as_that_shows() {
         let mut ends = ends.iter_mut();
         ends.find(|(known, _)| *known == end).unwrap().1 += 1;
     }
-    assert!(ends.iter().all(|(_, count)| *count > 15), "{ends:?}");
-    assert!(most_passes > 3, "{most_passes}");
+    assert!(ends.iter().all(|(_, count)| *count > 5), "{ends:?}");
+    assert!(most_passes > 1, "{most_passes}");
 }
