@@ -57,11 +57,7 @@ fn output(run: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn help_and_runs_without_a_terminal_succeed() {
-    for program in ["browser", "monitor"] {
-        let (code, out, _) = output(&[program, "--help"]);
-        assert!(code == Some(0) && out.contains("Usage: "), "{out}");
-    }
+fn runs_without_a_terminal_have_plain_lines() {
     let (code, out, err) = output(&["browser", "--timeout", "1"]);
     assert!(
         code == Some(0) && out.lines().count() == 36 && err.contains("36 of 38 servers answered"),
@@ -737,25 +733,15 @@ fn a_recorded_query_says_how_it_was_made_and_how_it_ended() {
         assert_eq!(code, Some(0), "{out}{err}");
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::remove_file(file).unwrap();
-        let is_datagram = |line: &&str| !line.starts_with('#');
-        assert_eq!(text.lines().filter(is_datagram).count(), 2, "{text}");
         let remarks = text.lines().filter(|line| line.starts_with('#'));
         let remarks = remarks.filter(|line| !line.starts_with("# nonce "));
-        remarks.map(str::to_owned).collect::<Vec<_>>()
+        remarks.map(str::to_owned).collect::<Vec<_>>().join("")
     };
-    let remarks = |detail, timeout, retries| {
-        [
-            "# protocol quake3".to_owned(),
-            "# dialect Standard".to_owned(),
-            format!("# detail {detail}"),
-            format!("# timeout {timeout}"),
-            format!("# retries {retries}"),
-            "# outcome complete".to_owned(),
-        ]
-    };
-    assert_eq!(run(&[]), remarks("full", 4, 2));
-    let short = ["--short", "--timeout", "3", "--retries", "1"];
-    assert_eq!(run(&short), remarks("short", 3, 1));
+    let usual = "# protocol quake3# dialect Standard# detail full# timeout 4# retries 2";
+    assert_eq!(run(&[]), format!("{usual}# outcome complete"));
+    let short = run(&["--short", "--timeout", "3", "--retries", "1"]);
+    let words = "# detail short# timeout 3# retries 1";
+    assert!(short.contains(words), "{short}");
     child.kill().unwrap();
     child.wait().unwrap();
     // The server is gone: an earlier record stays.
@@ -941,79 +927,4 @@ fn a_master_listens_on_the_same_port_of_both_families() {
     let (code, out, err) = output(&run);
     assert_eq!(code, Some(0), "{out}{err}");
     assert_eq!(out.matches("listening on").count(), 2, "{out}");
-}
-
-#[test]
-fn serve_lists_the_words_for_its_games_and_takes_each() {
-    let (code, out, _) = output(&["serve", "--list"]);
-    assert_eq!(code, Some(0));
-    let mut games = 0;
-    for line in out.lines().skip(1) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let run = ["serve", words[1], "0", "--players", "400", "--seconds", "0"];
-        let (code, out, err) = output(&run);
-        assert!(
-            code == Some(0) && err.lines().count() <= 1,
-            "{line}: {out}{err}"
-        );
-        games += 1;
-    }
-    assert_eq!(games, 9, "{out}");
-}
-
-/// The error of the only line.
-fn json_error(out: &str) -> serde_json::Value {
-    let line: serde_json::Value = serde_json::from_str(out.trim_end()).expect(out);
-    let error = line["error"].clone();
-    assert!(
-        error["message"].is_string() && error.as_object().unwrap().len() == 3,
-        "{out}"
-    );
-    error
-}
-
-#[test]
-fn every_error_in_json_has_a_kind_a_message_and_an_address() {
-    let noise = list("json-noise", "GET / HTTP/1.1");
-    let empty = list("json-empty", " ");
-    let decoded: [(&str, &str); 3] = [
-        ("/nothing/here", "io"),
-        (&noise, "not_this_protocol"),
-        (&empty, "malformed"),
-    ];
-    for (file, kind) in decoded {
-        let (code, out, err) = output(&["decode", file]);
-        let error = json_error(&out);
-        assert_eq!(code, Some(1), "{out}{err}");
-        assert_eq!(error["kind"], kind, "{out}");
-        assert!(error["address"].is_null() && err.is_empty(), "{out}{err}");
-    }
-    for file in [noise, empty] {
-        std::fs::remove_file(file).unwrap();
-    }
-    let (code, out, err) = output(&["games", "openarena", "--json"]);
-    assert_eq!(code, Some(0), "{out}{err}");
-    let line: serde_json::Value = serde_json::from_str(out.trim_end()).expect(&out);
-    let mut names: Vec<_> = line.as_object().unwrap().keys().cloned().collect();
-    names.sort();
-    assert_eq!(
-        names.join(" "),
-        "aliases also_at certainty evidence game_port gamename id key masters name numbers old_ids \
-         protocol query_port quirks source year"
-    );
-    let (code, out, err) = output(&["games", "opnarena", "--json"]);
-    let error = json_error(&out);
-    assert_eq!(
-        (code, &error["kind"]),
-        (Some(2), &"request".into()),
-        "{out}"
-    );
-    let message = error["message"].as_str().unwrap();
-    assert!(message.contains("did you mean openarena") && err.is_empty());
-    // Nothing answers at a documentation address, and there may be no route to it.
-    let search = ["query", "--lan", "openarena", "--network", "192.0.2.255"];
-    let json = [&search[..], &["--json", "--timeout", "0.3"]].concat();
-    let (code, out, err) = output(&json);
-    assert_eq!(code, Some(1), "{out}{err}");
-    assert!(json_error(&out)["kind"].is_string() && err.is_empty());
 }

@@ -228,18 +228,6 @@ fn a_key_puts_an_address_into_the_clipboard() {
 }
 
 #[test]
-fn keys_typed_ahead_and_a_tiny_terminal_that_grows_do_no_harm() {
-    let mut pty = Pty::start("browses", 1, 1);
-    pty.wait_for(ENTER);
-    pty.press("\r\u{1b}[B\u{1b}[6~/x\u{7f}\r5R");
-    kit::terminal::resize(&pty.line, 120, 40);
-    pty.signal(Signal::WINCH);
-    pty.wait_for("invented servers on loopback");
-    pty.press("q");
-    assert_eq!(pty.end().0, Some(0));
-}
-
-#[test]
 fn a_panic_leaves_the_terminal_before_its_message() {
     for program in ["panics", "panics_in_a_task"] {
         let pty = Pty::start(program, 80, 24);
