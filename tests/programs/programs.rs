@@ -412,13 +412,13 @@ fn services_neither_spin_nor_end_without_descriptors() {
     ];
     kit::at_once(services, |service| {
         let program = env!("CARGO_BIN_EXE_queryport");
-        let script = format!("ulimit -n 40; exec {program} {service}");
+        let errors = list(&service.replace([' ', '/'], "-"), "");
+        let script = format!("ulimit -n 40; exec {program} {service} 2>{errors}");
         let mut shell = process::interruptible("sh");
         shell
             .args(["-c", &script])
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stdout(Stdio::piped());
         let (mut child, _out, first) = first_line(&mut shell);
         let address = first.split("http://").nth(1).unwrap();
         let address = address.split('/').next().unwrap();
@@ -448,6 +448,9 @@ fn services_neither_spin_nor_end_without_descriptors() {
         }
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(0));
+        let lines = std::fs::read_to_string(&errors).unwrap().lines().count();
+        assert!(lines <= 1, "{service}: {lines} lines of errors");
+        std::fs::remove_file(errors).unwrap();
     });
 }
 

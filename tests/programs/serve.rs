@@ -191,6 +191,18 @@ fn each_request_is_reported_with_what_became_of_it() {
 }
 
 #[test]
+fn players_of_a_crowd_come_and_go() {
+    let server = Server::start(&["quake3", "0", "--crowd", "40"]);
+    let players = || server.ask(GETSTATUS).lines().skip(2).count();
+    let first = players();
+    assert!((1..40).contains(&first), "{first}");
+    // The crowd changes every second.
+    while players() == first {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
 fn requests_are_reported_in_few_lines_and_serve_goes_on_without_a_reader() {
     let mut server = Server::start(&["quake3", "0", "--who", "--no-guard"]);
     for _ in 0..200 {

@@ -183,20 +183,25 @@ fn every_screen_is_the_listed_one() {
         add(some(), size, keys);
     }
     let mut bots = answer(caret("Bots"), "q3dm1", 2, 30);
-    bots.answer.password = Some(true);
+    (bots.answer.password, bots.answer.bot_count) = (Some(true), None);
     let mut bot = Player::new(caret("^2Sarge"));
     bot.bot = Some(true);
     let mut eve = Player::new(caret("Eve"));
     eve.spectator = Some(true);
     bots.answer.players = [bot, Player::new(caret("Ann")), eve].into();
     bots.answer.teams.clear();
-    add(browser(vec![bots]), (120, 24), "\n");
+    add(browser(vec![bots]), (180, 24), "\n");
     let new = || Browser::new("a test".to_owned(), BTreeSet::new(), now);
     add(new(), (80, 8), "");
     let mut listing = new();
     listing.handle(Event::Listed(target(0)), now);
     listing.handle(Event::Rejected("a line".to_owned()), now);
-    add(listing, (104, 8), "");
+    let unknown = Error::NameResolution {
+        host: "192.0.2.1".to_owned(),
+        source: std::sync::Arc::new(std::io::Error::other("no such name")),
+    };
+    listing.handle(Event::Scanned(target(1), Box::new(Err(unknown))), now);
+    add(listing, (80, 8), "");
     let mut noted = some();
     noted.handle(Event::Note("a note".to_owned()), now);
     noted.kept_in = Some("~/.config/queryport/favourites".to_owned());
@@ -689,6 +694,8 @@ fn nothing_is_awaited_of_a_scan_or_a_refresh_that_has_ended() {
     let mut browser = Browser::new("a test".to_owned(), BTreeSet::new(), begin);
     browser.handle(Event::ScanStarted, begin);
     browser.handle(Event::Listed(target(0)), begin);
+    // The result of a refresh is not that of the scan.
+    browser.handle(Event::Refreshed(target(0), Box::new(silent())), begin);
     assert!(!idle(&browser));
     // `R`, and the list is empty.
     for event in [Event::ScanStarted, Event::ListEnded, Event::ScanEnded] {
@@ -697,7 +704,7 @@ fn nothing_is_awaited_of_a_scan_or_a_refresh_that_has_ended() {
     assert!(idle(&browser));
     let shown = screen(&mut browser, 120, 24).join("\n");
     assert!(
-        shown.contains("not queried") && !shown.contains("waiting"),
+        shown.contains("no answer") && !shown.contains("waiting"),
         "{shown}"
     );
     // A refresh that fails has no results.

@@ -392,6 +392,12 @@ fn every_reply_has_the_listed_head_and_errors_a_text() {
                 &["content-type: text/plain; version=0.0.4; charset=utf-8"][..],
             ),
             (
+                "GET /status.json",
+                "200 OK",
+                None,
+                &["content-type: application/json"],
+            ),
+            (
                 "GET /server/quake3/192.0.2.1:1",
                 "404 Not Found",
                 Some("this server is not watched: /status.json has the servers\n"),
@@ -858,9 +864,16 @@ fn a_page_of_a_server_lists_its_latest_changes() {
             server.add(Err(silent()), at(seconds + 10));
         }
     }
+    let mut other = server_at(start, "192.0.2.2", vec![Err(silent())]);
+    other.add(Ok(outcome("Other", "q3dm6")), at(599));
+    let watched = watching(vec![server, other]);
+    let page = shown(&watched, at(600));
+    let (_, changes) = page.split_once("Latest changes").unwrap();
+    let rows: Vec<&str> = changes.split("<tr><td>").skip(1).collect();
+    assert!(rows.len() == 10 && rows[0].contains("Other"), "{rows:?}");
     let view = View::new("", at(600), UNIX_EPOCH + Duration::from_secs(600));
     let path = "/server/quake3/192.0.2.1:27960";
-    let page = server_page::page(&watching(vec![server]), path, &view).unwrap();
+    let page = server_page::page(&watched, path, &view).unwrap();
     let (_, changes) = page.split_once("Latest changes").unwrap();
     let rows: Vec<&str> = changes.split("<tr><td>").skip(1).collect();
     assert_eq!(rows.len(), 10);
@@ -1140,6 +1153,8 @@ fn servers_are_sorted_by_links_and_a_page_can_stay() {
     ] {
         assert!(page.contains(link), "{link}: {page}");
     }
+    let page = shown_as("sort=map&reverse", &watched, watch::now());
+    assert!(page.contains(" aria-sort=\"descending\"><a href=\"?sort=map\">Map<"));
     let view = View::new("sort=map&still", watch::now(), UNIX_EPOCH);
     let page = server_page::page(&watched, "/server/quake3/192.0.2.1:27960", &view).unwrap();
     assert!(page.contains("href=\"../../?sort=map&amp;still\">All servers<"));
