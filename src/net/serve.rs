@@ -398,9 +398,10 @@ mod tests {
 
     impl Machine for Announcing {
         fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-            self.announced = self.due.take_if(|due| *due <= now).is_some();
-            let is_reply = !self.announced && std::mem::take(&mut self.asked);
-            (self.announced || is_reply).then(|| {
+            let is_due = self.due.take_if(|due| *due <= now).is_some();
+            self.announced |= is_due;
+            let is_reply = !is_due && std::mem::take(&mut self.asked);
+            (is_due || is_reply).then(|| {
                 out.push(if is_reply { b'r' } else { b'a' });
                 Transmit {
                     to: self.master,
@@ -439,7 +440,7 @@ mod tests {
             announced: false,
         };
         let listening = async {
-            master.send_to(b"?", senders[0]).await.unwrap();
+            master.send_to(b"?", senders[1]).await.unwrap();
             std::thread::sleep(2 * wait);
             let mut received = Vec::new();
             for _ in 0..3 {
@@ -450,7 +451,7 @@ mod tests {
             received.sort();
             received
         };
-        let mut expected = [(b'a', senders[0]), (b'a', senders[1]), (b'r', senders[0])];
+        let mut expected = [(b'a', senders[0]), (b'a', senders[1]), (b'r', senders[1])];
         expected.sort();
         tokio::select! {
             biased;

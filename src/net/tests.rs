@@ -29,6 +29,7 @@ use {
     super::querier::ANY_PORT,
     crate::games::{Game, MasterAddress, MasterForm},
     crate::limits::Limits,
+    crate::lists::ListCompleteness,
     crate::options::{Detail, QueryOptions},
 };
 
@@ -395,6 +396,23 @@ fn detect_asks_at_the_port_of_a_game_as_its_servers_require() {
     assert_eq!(elapsed(), 571 * MS);
 }
 
+/// A server of QuakeWorld may answer the request of Quake 3 too.
+#[cfg(feature = "games")]
+#[test]
+fn a_server_that_answers_several_requests_is_detected_once() {
+    network(|_, request| match request {
+        [0xFF, 0xFF, 0xFF, 0xFF, b's', b't', ..] => {
+            Ok(Some((MS, b"\xff\xff\xff\xffn\\hostname\\Srv\n".to_vec())))
+        }
+        [0xFF, 0xFF, 0xFF, 0xFF, b'g', ..] => quake3(request, r"\hostname\Srv"),
+        _ => Ok(None),
+    });
+    let found = run(querier(10 * SECOND).detect_over::<Simulated>(&"127.0.0.1:5000".into()));
+    assert_eq!(found.unwrap().len(), 1);
+    let replies = with(|network| network.replies.len());
+    assert_eq!(replies, 0, "both have come");
+}
+
 #[cfg(feature = "games")]
 #[test]
 fn the_options_of_the_client_apply_to_every_query() {
@@ -515,8 +533,8 @@ fn a_list_server_is_asked_for_each_number_while_it_can_be_reached() {
         ("ess", 1, Err(ErrorKind::Unreachable)),
         ("-es", 2, Err(ErrorKind::Timeout)),
         ("---", 3, Err(ErrorKind::Timeout)),
-        ("lel", 3, Ok((4, 0, false))),
-        ("lll", 3, Ok((4, 2, false))),
+        ("lel", 3, Ok((4, 0, ListCompleteness::Incomplete))),
+        ("lll", 3, Ok((4, 2, ListCompleteness::Incomplete))),
     ] {
         network(move |_, request| {
             let number = request[b"\xff\xff\xff\xffgetservers ".len()];
@@ -533,10 +551,7 @@ fn a_list_server_is_asked_for_each_number_while_it_can_be_reached() {
             }
         });
         let list = fetched(Gathering::of_game(&querier, &game).unwrap());
-        let list = list.map(|list| {
-            let is_complete = list.completeness.is_complete();
-            (list.servers.len(), list.over_limit, is_complete)
-        });
+        let list = list.map(|list| (list.servers.len(), list.over_limit, list.completeness));
         assert_eq!(list.map_err(|error| error.kind()), expected, "{replies}");
         let mut numbers = with(|network| std::mem::take(&mut network.sent));
         numbers.dedup_by_key(|sent| sent.bytes.clone());
