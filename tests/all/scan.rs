@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use queryport::gamespy4::StatusQuery;
 use queryport::scan::Scanner;
 use queryport::session::{Conversation, Handled, Machine, OnTimeout, Remaining, Verdict, Wait};
-use queryport::{ParseError, ParseErrorKind, QueryError, QueryOptions, ScanOptions, Timing};
+use queryport::{
+    ParseError, ParseErrorKind, Protocol, QueryError, QueryOptions, ScanOptions, StatusQuery,
+    Timing,
+};
 
 use crate::common::at;
 use crate::common::link::{Conditions, Datagram, Link, Random};
@@ -474,7 +476,10 @@ fn a_scan_reports_what_its_network_saw() {
 fn both_requests_of_a_retry_leave_one_after_the_other() {
     let start = Instant::now();
     let [one, other] = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], 6500)));
-    let query = |server| (server, StatusQuery::new(7, &QueryOptions::default()));
+    let query = |server| {
+        let query = StatusQuery::new(Protocol::GameSpy4, 7, &QueryOptions::default());
+        (server, query)
+    };
     let targets = [one, other].map(query);
     let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default(), start);
     let mut sent = |now| {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::lists::{ListCompleteness, Scope};
-use queryport::net::{Listed, Servers, serve};
+use queryport::net::{Listed, Servers};
 use queryport::quake3::master::{Master, Options};
 use queryport::serve::Announcer;
 use queryport::{
@@ -18,6 +18,7 @@ use crate::common::list_servers::gamespy4::Plain;
 use crate::common::list_servers::tcp::{self, GameSpy1};
 use crate::common::list_servers::ut2004;
 use crate::games::{answer, bind, client, named};
+use crate::net::run;
 
 async fn socket() -> (UdpSocket, SocketAddr) {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -63,21 +64,21 @@ async fn own_master() -> (SocketAddr, SocketAddr) {
     let mut options = Options::default();
     options.scope = Scope::Any;
     let mut master = Master::new(Secret::new([1; 16]), options, Instant::now());
-    kit::spawn(async move { _ = serve(&[socket], &mut master).await });
+    kit::spawn(async move { _ = run(&[socket], &mut master).await });
     let (game, listed) = self::socket().await;
     let mut status = ServerStatus::default();
     (status.game, status.name) = (Some("Test".into()), Some("Srv".into()));
     (status.max_players, status.player_count) = (Some(8), Some(0));
     let options = Service::from(Protocol::GameSpy1);
-    let mut announcer =
+    let announcer =
         Announcer::quake3("DarkPlaces", [address], &status, options, Instant::now()).unwrap();
-    let mut responder = queryport::serve::Responder::new(
+    let responder = queryport::serve::Responder::new(
         queryport::Protocol::Quake3,
         status,
         Secret::new([2; 16]),
         Instant::now(),
     );
-    kit::spawn(async move { _ = serve(&[game], (&mut responder, &mut announcer)).await });
+    kit::spawn(async move { _ = run(&[game], &mut (responder, announcer)).await });
     (address, listed)
 }
 

@@ -25,9 +25,7 @@ fn answer(socket: UdpSocket, service: Service, status: ServerStatus) -> JoinHand
     let mut responder =
         Responder::new(service, status, Secret::new([9; 16]), Instant::now()).with_guard(None);
     kit::spawn(async move {
-        queryport::net::serve(&[socket], &mut responder)
-            .await
-            .unwrap();
+        crate::net::run(&[socket], &mut responder).await.unwrap();
     })
 }
 

@@ -8,11 +8,12 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crate::common::process;
+use crate::net::run;
 use queryport::lists::{Quake3List, Ut2004List};
-use queryport::net::{Rcon, serve};
+use queryport::net::Rcon;
 use queryport::quake3::Password;
 use queryport::serve::Responder;
-use queryport::session::{Conversation, Handled, Machine, OnTimeout, Remaining, Transmit, Verdict};
+use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, ErrorKind, Protocol, ScanOptions, Secret, ServerStatus, Timing};
 use tokio::net::UdpSocket;
 
@@ -178,11 +179,11 @@ fn a_future_may_be_dropped_at_every_await() {
         let (request, mut reply) = (b"\xff\xff\xff\xffgetstatus", [0; 2048]);
         for polls in 1..6 {
             asks.send(request).await.unwrap();
-            let dropped = Polled(Box::pin(serve(&socket, &mut responder)), polls);
+            let dropped = Polled(Box::pin(run(&socket, &mut responder)), polls);
             let _ = tokio::time::timeout(Duration::from_millis(20), dropped).await;
             asks.send(request).await.unwrap();
             tokio::select! {
-                ended = serve(&socket, &mut responder) => panic!("{ended:?}"),
+                ended = run(&socket, &mut responder) => panic!("{ended:?}"),
                 received = tokio::time::timeout(10 * SECOND, asks.recv(&mut reply)) => {
                     assert!(received.expect("served again").unwrap() > request.len());
                 }
@@ -240,7 +241,7 @@ impl Machine for TooLong {
 async fn a_reply_that_the_system_does_not_take_is_left_out() {
     let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
     let address = sockets[0].local_addr().unwrap();
-    let running = kit::spawn(async move { _ = serve(&sockets, TooLong::default()).await });
+    let running = kit::spawn(async move { _ = run(&sockets, &mut TooLong::default()).await });
     let client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     for _ in 0..3 {
         client.send_to(b"?", address).await.unwrap();
@@ -253,25 +254,6 @@ async fn a_reply_that_the_system_does_not_take_is_left_out() {
     assert!(!running.is_finished());
 }
 
-/// A request of any length.
-pub struct Long(pub usize);
-
-impl Conversation for Long {
-    type Answer = usize;
-
-    fn request(&mut self, out: &mut Vec<u8>) {
-        out.resize(out.len() + self.0, 7);
-    }
-
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<usize> {
-        Verdict::Done(datagram.len())
-    }
-
-    fn timeout(&mut self, _: Remaining) -> OnTimeout<usize> {
-        OnTimeout::Retry
-    }
-}
-
 /// Sockets of a runtime that has ended cannot be used: the server ends with an error, and does not
 /// spin.
 #[test]
@@ -279,14 +261,16 @@ fn a_server_on_sockets_of_a_runtime_that_has_ended_fails() {
     let first = runtime();
     let sockets = first.block_on(async { [UdpSocket::bind("127.0.0.1:0").await.unwrap()] });
     drop(first);
-    let responder = Responder::new(
+    let mut responder = Responder::new(
         Protocol::Quake3,
         status(),
         Secret::new([9; 16]),
         Instant::now(),
     );
     let (ended, result) = std::sync::mpsc::channel();
-    std::thread::spawn(move || ended.send(runtime().block_on(serve(&sockets, responder)).is_err()));
+    std::thread::spawn(move || {
+        ended.send(runtime().block_on(run(&sockets, &mut responder)).is_err())
+    });
     assert_eq!(result.recv_timeout(10 * SECOND), Ok(true));
 }
 

@@ -59,7 +59,7 @@ async fn a_reply_comes_from_the_address_that_was_asked() {
             }
         };
         tokio::select! {
-            failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
+            failed = crate::net::run(&sockets, &mut responder) => panic!("{failed:?}"),
             () = asking => {}
         }
     }
@@ -113,8 +113,9 @@ async fn a_late_part_of_a_reply_comes_from_the_address_that_was_asked() {
             assert_eq!(from, SocketAddr::new(ip.parse().unwrap(), port));
         }
     };
+    let mut later = Later::default();
     tokio::select! {
-        failed = queryport::net::serve(&sockets, Later::default()) => panic!("{failed:?}"),
+        failed = crate::net::run(&sockets, &mut later) => panic!("{failed:?}"),
         asked = tokio::time::timeout(5 * SECOND, asking) => asked.unwrap(),
     }
 }
@@ -136,7 +137,7 @@ async fn a_broadcast_is_answered() {
         };
         let mut responder = responder();
         tokio::select! {
-            failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
+            failed = crate::net::run(&sockets, &mut responder) => panic!("{failed:?}"),
             answer = tokio::time::timeout(5 * SECOND, asking) => {
                 let (_, from) = answer.expect(wildcard);
                 assert_eq!(from, ([127, 0, 0, 1], port).into());

@@ -34,7 +34,7 @@ fn start(ports: RangeInclusive<u16>, service: impl Into<Service>, status: Server
     let port = socket.local_addr().unwrap().port();
     let mut responder =
         Responder::new(service, status, Secret::new([9; 16]), Instant::now()).with_guard(None);
-    kit::spawn(async move { _ = queryport::net::serve(&[socket], &mut responder).await });
+    kit::spawn(async move { _ = crate::net::run(&[socket], &mut responder).await });
     port
 }
 

@@ -14,10 +14,13 @@ mod quake3;
 mod scan;
 
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use queryport::serve::Responder;
-use queryport::session::{Handled, Machine, Transmit};
+use queryport::session::{
+    Conversation, Handled, Machine, OnTimeout, Remaining, Transmit, Verdict, Wait,
+};
 use queryport::{Secret, ServerStatus, Service};
 use tokio::net::UdpSocket;
 
@@ -30,12 +33,63 @@ fn responder(service: impl Into<Service>, status: ServerStatus) -> Responder {
     Responder::new(service, status, Secret::new([9; 16]), Instant::now())
 }
 
+/// Runs [`queryport::net::serve`]. All machines are of one type, so that the compiler makes one copy
+/// of it.
+pub async fn run(sockets: &[UdpSocket], machine: &mut (dyn Machine + Send)) -> std::io::Result<()> {
+    queryport::net::serve(sockets, machine).await
+}
+
+/// A conversation with a request of this length.
+#[derive(Clone)]
+pub struct Toy {
+    length: usize,
+    /// What it waits for after a reply. Without this, the answer is the length of the reply.
+    wait: Option<Wait>,
+    has_come: bool,
+    /// `s` for each request, `r` for each reply.
+    log: Arc<Mutex<String>>,
+}
+
+impl Toy {
+    pub fn new(length: usize, wait: Option<Wait>) -> Self {
+        Self {
+            length,
+            wait,
+            has_come: false,
+            log: Arc::default(),
+        }
+    }
+}
+
+impl Conversation for Toy {
+    type Answer = usize;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        self.log.lock().unwrap().push('s');
+        out.resize(out.len() + self.length, b'?');
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<usize> {
+        self.log.lock().unwrap().push('r');
+        self.has_come = true;
+        self.wait
+            .map_or(Verdict::Done(datagram.len()), Verdict::Partial)
+    }
+
+    fn timeout(&mut self, _: Remaining) -> OnTimeout<usize> {
+        match self.wait {
+            Some(Wait::Quiet) if self.has_come => OnTimeout::Done(0),
+            _ => OnTimeout::Retry,
+        }
+    }
+}
+
 async fn serve(bind: &str, mut responder: Responder) -> SocketAddr {
     let socket = kit::bind_when_free(kit::at(bind));
     socket.set_nonblocking(true).unwrap();
     let sockets = [UdpSocket::from_std(socket).unwrap()];
     let address = sockets[0].local_addr().unwrap();
-    kit::spawn(async move { _ = queryport::net::serve(&sockets, &mut responder).await });
+    kit::spawn(async move { _ = run(&sockets, &mut responder).await });
     address
 }
 
@@ -59,7 +113,7 @@ async fn several_sockets_are_served_at_once_and_survive_icmp_errors() {
         Instant::now(),
     )
     .with_guard(None);
-    kit::spawn(async move { _ = queryport::net::serve(&sockets, &mut responder).await });
+    kit::spawn(async move { _ = run(&sockets, &mut responder).await });
     let flood = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let request = b"\xff\xff\xff\xffgetstatus";
     for round in 0..20 {
@@ -139,7 +193,7 @@ async fn both_families_are_answered_and_serving_goes_on_after_a_stop() {
             }
         };
         tokio::select! {
-            failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
+            failed = run(&sockets, &mut responder) => panic!("{failed:?}"),
             () = asking => {}
         }
     }
@@ -193,13 +247,13 @@ async fn timers_run_during_a_flood() {
     let sockets = [UdpSocket::from_std(dual.into()).unwrap()];
     let port = sockets[0].local_addr().unwrap().port();
     let collector = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let ticker = Ticker {
+    let mut ticker = Ticker {
         to: collector.local_addr().unwrap(),
         next: Instant::now(),
         ticks: 0,
         sent: 0,
     };
-    let serving = queryport::net::serve(&sockets, ticker);
+    let serving = run(&sockets, &mut ticker);
     let flooding = async {
         let flood = UdpSocket::bind("[::1]:0").await.unwrap();
         loop {

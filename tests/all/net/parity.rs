@@ -11,7 +11,8 @@ use queryport::{
     Client, Error, ErrorKind, GameKey, Limits, Protocol, ScanOptions, Secret, ServerList, Timing,
 };
 
-use super::faults::{Long, runtime};
+use super::Toy;
+use super::faults::runtime;
 use super::icmp::{CODES, refusing};
 use super::namespace::{PORT, answering, in_namespace};
 
@@ -382,18 +383,21 @@ fn a_request_longer_than_the_mtu_is_sent_on_every_path() {
             }
         });
         for length in [500, 2000, 65_507] {
+            let toy = || Toy::new(length, None);
             runtime().block_on(async {
-                let outcome = client().ask(server, Long(length)).await.unwrap();
+                let outcome = client().ask(server, toy()).await.unwrap();
+                assert_eq!(outcome.answer, length);
+                let outcome = client().ask_host(server, 1, |_| toy()).await.unwrap();
                 assert_eq!(outcome.answer, length);
                 let timing = Timing::default().with_timeout(2 * SECOND);
-                let targets = [(server, Long(length))];
+                let targets = [(server, toy())];
                 let mut scan =
                     queryport::Scan::new(targets, timing, ScanOptions::default()).unwrap();
                 let scanned = scan.next_answer().await.unwrap();
                 assert_eq!(scanned.result.unwrap().answer, length, "{server}");
             });
             let blocking = client().blocking();
-            let outcome = blocking.ask_host(server, 1, |_| Long(length)).unwrap();
+            let outcome = blocking.ask_host(server, 1, |_| toy()).unwrap();
             assert_eq!(outcome.answer, length);
         }
     }

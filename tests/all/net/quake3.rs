@@ -1,10 +1,10 @@
-//! Quake 3: consoles, a refused connect, a numbered list.
+//! Quake 3: consoles, and a numbered list.
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use queryport::lists::Quake3List;
 use queryport::net::Rcon;
-use queryport::quake3::{Command, ConnectQuery, Password, RconError, RconMode, Reply, Request};
+use queryport::quake3::{Command, Password, RconError, RconMode, Reply, Request};
 use queryport::{Client, Error, ErrorKind, Timing};
 use tokio::net::UdpSocket;
 
@@ -99,31 +99,6 @@ async fn wrong_and_invalid_passwords_are_errors() {
     let mut quoted = rcon("two words").await.with_mode(RconMode::Quoted);
     let answer = quoted.run("status").await.unwrap().answer;
     assert_eq!((answer.text.raw().len(), answer.datagrams), (3000, 3));
-}
-
-#[tokio::test]
-async fn a_refused_connect_is_an_answer() {
-    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let address = socket.local_addr().unwrap();
-    kit::spawn(async move {
-        let mut buffer = [0; 2048];
-        while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
-            let reply: &[u8] =
-                match Request::parse(&buffer[..length]).map(|request| request.command) {
-                    Ok(Command::GetChallenge { .. }) => b"\xff\xff\xff\xffchallengeResponse 5",
-                    _ => b"\xff\xff\xff\xffprint\nServer is full.\n",
-                };
-            socket.send_to(reply, from).await.unwrap();
-        }
-    });
-    let outcome = client()
-        .ask_host(address, 27960, ConnectQuery::new)
-        .await
-        .unwrap();
-    assert_eq!(
-        outcome.answer.unwrap_err().to_string(),
-        "the server refused: Server is full."
-    );
 }
 
 /// A DarkPlaces console that takes commands signed with `hunter2` only: with its challenge, or with

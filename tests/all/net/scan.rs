@@ -3,13 +3,14 @@ use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::Stream;
 use queryport::Scan;
 use queryport::net::ScanTarget;
 use queryport::scan::Scanned;
-use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
+use queryport::session::Wait;
 use queryport::{
     Client, Dialect, Error, ErrorKind, Format, Player, Protocol, QueryError, QueryOptions,
     ScanOptions, Secret, ServerStatus, Service, Timing, ToStatus,
@@ -18,6 +19,7 @@ use tokio::net::UdpSocket;
 use tokio::time::Instant;
 
 use crate::clock::run_in_steps;
+use crate::net::Toy;
 
 type Target = (Protocol, SocketAddr);
 
@@ -170,33 +172,6 @@ async fn a_scan_is_a_stream_and_reports_duplicates() {
     assert_eq!(results, [(0, false), (1, false), (2, false), (3, true)]);
 }
 
-/// An answer of one datagram whose end only silence shows.
-#[derive(Default)]
-struct Unmarked {
-    has_come: bool,
-}
-
-impl Conversation for Unmarked {
-    type Answer = ();
-
-    fn request(&mut self, out: &mut Vec<u8>) {
-        out.push(b'?');
-    }
-
-    fn receive(&mut self, _: &[u8]) -> Verdict<()> {
-        self.has_come = true;
-        Verdict::Partial(Wait::Quiet)
-    }
-
-    fn timeout(&mut self, _: Remaining) -> OnTimeout<()> {
-        if self.has_come {
-            OnTimeout::Done(())
-        } else {
-            OnTimeout::Retry
-        }
-    }
-}
-
 /// Many datagrams in a row without a result do not hide those that follow.
 #[cfg(target_os = "linux")]
 #[tokio::test]
@@ -207,7 +182,7 @@ async fn a_pause_loses_no_answer_among_many_that_are_unfinished() {
         .collect();
     let targets: Vec<_> = servers
         .iter()
-        .map(|server| (server.local_addr().unwrap(), Unmarked::default()))
+        .map(|server| (server.local_addr().unwrap(), Toy::new(1, Some(Wait::Quiet))))
         .collect();
     let timing = Timing::default()
         .with_timeout(Duration::from_millis(500))
@@ -230,54 +205,22 @@ async fn a_pause_loses_no_answer_among_many_that_are_unfinished() {
     assert_eq!(answered, 350, "{:?}", scan.io());
 }
 
-/// Logs each request as `s` and each datagram that came as `r`.
-#[cfg(target_os = "linux")]
-struct Logged {
-    log: std::sync::Arc<std::sync::Mutex<String>>,
-    ends_with_reply: bool,
-}
-
-#[cfg(target_os = "linux")]
-impl Conversation for Logged {
-    type Answer = ();
-
-    fn request(&mut self, out: &mut Vec<u8>) {
-        self.log.lock().unwrap().push('s');
-        out.push(b'?');
-    }
-
-    fn receive(&mut self, _: &[u8]) -> Verdict<()> {
-        self.log.lock().unwrap().push('r');
-        if self.ends_with_reply {
-            Verdict::Done(())
-        } else {
-            Verdict::Partial(Wait::Reply)
-        }
-    }
-
-    fn timeout(&mut self, _: Remaining) -> OnTimeout<()> {
-        OnTimeout::Wait
-    }
-}
-
 /// Replies to further requests would fill the buffer before those that wait in it are read.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn what_waits_is_received_before_more_is_sent() {
     run_in_steps();
-    let log = std::sync::Arc::<std::sync::Mutex<String>>::default();
     let bind = |_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let servers = [0, 1, 2].map(bind);
-    let targets = [true, false, true].into_iter().zip(&servers);
-    let targets = targets.map(|(ends_with_reply, server)| {
-        let log = log.clone();
-        let query = Logged {
-            log,
-            ends_with_reply,
-        };
-        (server.local_addr().unwrap(), query)
-    });
-    let targets: Vec<_> = targets.collect();
+    let done = Toy::new(1, None);
+    let log = Arc::clone(&done.log);
+    let mut waiting = done.clone();
+    waiting.wait = Some(Wait::Reply);
+    let queries = [done.clone(), waiting, done];
+    let targets = servers
+        .each_ref()
+        .map(|server| server.local_addr().unwrap());
+    let targets: Vec<_> = targets.into_iter().zip(queries).collect();
     let mut scan = Scan::new(targets, timing(), options().with_window(2)).unwrap();
     let wait = Duration::from_millis(300);
     let nothing = tokio::time::timeout(wait, scan.next_answer()).await;
@@ -491,7 +434,7 @@ fn without_a_runtime_a_scan_is_an_error() {
 
 #[tokio::test]
 async fn a_link_local_address_of_a_scan_needs_its_interface() {
-    let targets = [("[fe80::1]:1".parse().unwrap(), Unmarked::default())];
+    let targets = [("[fe80::1]:1".parse().unwrap(), Toy::new(1, None))];
     let mut scan = Scan::new(targets, timing(), options()).unwrap();
     let error = scan.next_answer().await.unwrap().result.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BadAddress);
