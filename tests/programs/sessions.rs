@@ -220,12 +220,6 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// A server that takes turns with these replies.
-fn alternating(replies: Vec<Vec<u8>>) -> SocketAddr {
-    let mut turns = replies.into_iter().cycle();
-    responding(move |_| turns.next().into_iter().collect())
-}
-
 /// A server that replies to requests that begin with these words, or are these before a `$`.
 fn server(replies: Vec<(&'static [u8], Vec<u8>)>) -> SocketAddr {
     responding(move |request| {
@@ -260,31 +254,19 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
     let quake3 = server(reply(GETSTATUS, QUAKE3));
     let terror = server(reply(GETSTATUS, TERROR));
     let both = [reply(GETSTATUS, QUAKE3), reply(b"\\", cut)].concat();
-    let list_of = |word: &str, servers: &[SocketAddr]| {
+    let list = |word: &str| {
         let mut list = [b"\xff\xff\xff\xff", word.as_bytes(), b"Response"].concat();
-        for server in servers {
+        for server in [quake3, terror] {
             list.extend([&b"\\\x7f\0\0\x01"[..], &server.port().to_be_bytes()].concat());
         }
         list.extend(b"\\EOT\0\0\0");
         list
     };
-    let list = |word| list_of(word, &[quake3, terror]);
-    // Each reply has another server.
-    let others = [1, 2, 3, 4].map(|port| ([127, 0, 0, 1], port).into());
-    let unsettled = others
-        .map(|server| list_of("getservers", &[server]))
-        .to_vec();
     let lists = vec![
         (&b"\xff\xff\xff\xffgetservers "[..], list("getservers")),
         (b"\xff\xff\xff\xffgetserversExt ", list("getserversExt")),
     ];
-    let playable = vec![
-        (&b"\xff\xff\xff\xffgetservers 70$"[..], list("getservers")),
-        (
-            b"\xff\xff\xff\xffgetservers 71 empty full$",
-            list("getservers"),
-        ),
-    ];
+    let playable = vec![(&b"\xff\xff\xff\xffgetservers 70$"[..], list("getservers"))];
     let said = |words: &'static [u8], text: &str| (words, [PRINT, text.as_bytes()].concat());
     let console = vec![
         said(b"\xff\xff\xff\xffrcon x status", "a line\n"),
@@ -317,7 +299,6 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
         ("silent", server(Vec::new())),
         ("noise", server(reply(b"", b"noise"))),
         ("console", server(console)),
-        ("unsettled", alternating(unsettled)),
         ("playable", server(playable)),
         ("cyrillic", server(reply(GETSTATUS, CYRILLIC))),
         ("proved", server(reply(b"\\", proved.as_bytes()))),

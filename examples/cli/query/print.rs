@@ -245,26 +245,3 @@ fn terminal_code(colour: Colour, colours: Colours) -> Option<String> {
     let [red, green, blue] = colours.rgb(colour)?;
     Some(format!("38;2;{red};{green};{blue}"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colours_of_games_are_those_of_the_terminal() {
-        let codes = |colours, count: u8| {
-            let code = |index| terminal_code(Colour::Palette(index), colours).unwrap_or_default();
-            (0..count).map(code).collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(codes(Colours::Caret, 8), "90 31 32 33 34 36 35 37");
-        assert_eq!(
-            codes(Colours::SectionSign, 16),
-            "90 34 32 36 31 35 33 37 90 94 92 96 91 95 93 97"
-        );
-        let rgb = Colour::Rgb(1, 2, 3);
-        assert_eq!(
-            terminal_code(rgb, Colours::Caret).as_deref(),
-            Some("38;2;1;2;3")
-        );
-    }
-}

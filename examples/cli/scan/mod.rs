@@ -395,37 +395,3 @@ fn cannot_read(path: &Path, error: &std::io::Error) -> Box<dyn std::error::Error
     let why = command_line::message(error);
     format!("{}: {why}{}", path.display(), game::advice(path)).into()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_that_help_shows_no_default_of_have_these() {
-        let parse = |line: &str| {
-            let words = ["scan", "-"].into_iter().chain(line.split_whitespace());
-            Arguments::try_parse_from(words).unwrap()
-        };
-        for (line, per_host) in [
-            ("", Some(8)),
-            ("--per-host 0", None),
-            ("--per-host 1", Some(1)),
-        ] {
-            let expected = ScanOptions::default()
-                .with_window(32_768)
-                .with_per_host(per_host);
-            let found = options(&parse(line));
-            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{line}");
-        }
-        let timing = |line| timing(&parse(line));
-        let usual = Timing::default()
-            .with_timeout(Duration::from_secs(4))
-            .with_retries(2);
-        assert_eq!(timing(""), usual);
-        let once = Timing::default()
-            .with_timeout(Duration::from_secs(4))
-            .with_retries(0)
-            .with_retry_after(Duration::from_secs(4));
-        assert_eq!(timing("--retries 0"), once);
-    }
-}
