@@ -460,24 +460,6 @@ mod tests {
         assert!(!missing.rules && missing.players && missing.teams);
     }
 
-    /// A full datagram ends after a key, and the next one does not repeat the key: it belongs to
-    /// another reply.
-    #[test]
-    fn a_key_that_the_next_datagram_does_not_repeat_leaves_rules_missing() {
-        let head = |number: u8| [&b"\0\x01\x02\x03\x04splitnum\0"[..], &[number]].concat();
-        let key_at = MAX_DATAGRAM - 5;
-        let mut full = [&head(0)[..], b"\0k\0"].concat();
-        full.resize(key_at - 1, b'v');
-        full.extend_from_slice(b"\0map\0\0");
-        let rest = b"\0m\0\0\x01player_\0\0\0\0\x02team_t\0\0\0\0";
-        for (key, is_complete) in [("map", true), ("hostname", false)] {
-            let next = [&head(0x81)[..], b"\0", key.as_bytes(), rest].concat();
-            let datagrams = [full.clone(), next];
-            let answer = Answer::from_datagrams(datagrams, &Limits::default()).unwrap();
-            assert_eq!(answer.completeness().is_complete(), is_complete, "{key}");
-        }
-    }
-
     /// The rows of the first column of the players in one datagram, which these bytes end. Its
     /// number shows whether it is the last.
     fn rows(number: u8, columns: &[u8]) -> Vec<Vec<u8>> {

@@ -879,39 +879,6 @@ mod tests {
     }
 
     #[test]
-    fn a_request_ends_with_its_last_word() {
-        let mut out = Vec::new();
-        Request::new(Command::GetStatus {
-            challenge: Some(b"8aJ2"),
-        })
-        .encode(&mut out)
-        .unwrap();
-        assert_eq!(out, b"\xff\xff\xff\xffgetstatus 8aJ2");
-        out.clear();
-        Request {
-            direction_byte: true,
-            ..Request::new(Command::GetInfo { challenge: None })
-        }
-        .encode(&mut out)
-        .unwrap();
-        assert_eq!(out, b"\xff\xff\xff\xff\x02getinfo");
-    }
-
-    #[test]
-    fn a_word_longer_than_servers_read_is_not_written() {
-        let encode = |length| {
-            let challenge = vec![b'x'; length];
-            let command = Command::GetStatus {
-                challenge: Some(&challenge),
-            };
-            Request::new(command)
-                .encode(&mut Vec::new())
-                .map_err(|error| matches!(error, EncodeError::TooLong { .. }))
-        };
-        assert_eq!((encode(128), encode(256)), (Ok(()), Err(true)));
-    }
-
-    #[test]
     fn challenges_are_safe_and_hold_all_bits_of_their_number() {
         let digit = |byte: &u8| match byte {
             b'0'..=b'9' => byte - b'0',

@@ -156,16 +156,6 @@ fn a_retry_without_reply_numbers_starts_a_new_reply() {
     assert_eq!(names(&outcome.answer), ["new"]);
 }
 
-/// Its number was lost: it is part of an answer that has other datagrams.
-#[test]
-fn a_datagram_without_its_number_is_no_reply_of_its_own() {
-    let mut rig = Rig::new();
-    rig.receive(br"\hostname\Srv\player_0\a\queryid\20.1");
-    rig.pass(1200);
-    rig.receive(br"\player_1\b\final\");
-    assert_eq!(names(&rig.to_the_end().unwrap().answer), ["a"]);
-}
-
 #[test]
 fn a_request_that_comes_back_is_no_reply() {
     let mut rig = Rig::new();

@@ -61,7 +61,7 @@ fn pairs() -> impl Strategy<Value = Pairs> {
     let key = key.prop_filter("no control key", |key| {
         !["final", "queryid", "eof"].contains(&key.as_str())
     });
-    let all = prop::collection::vec((key.prop_map(String::into_bytes), value()), 1..60);
+    let all = prop::collection::vec((key.prop_map(String::into_bytes), value()), 1..40);
     // One player with two names shows parts of two replies.
     all.prop_map(|mut pairs| {
         let mut named = BTreeSet::new();

@@ -834,17 +834,6 @@ fn without_the_flag_the_reply_is_one_datagram_with_names() {
     assert_eq!(only_players[0][5..], full[start..full.len() - 18]);
 }
 
-#[test]
-fn a_reply_of_one_datagram_keeps_its_maximum_size() {
-    let served = status(64, 5);
-    for max_reply in 1024..=1400 {
-        let service = Service::new(Format::GameSpy4).with_max_reply(max_reply);
-        let replies = ask_with(Selection(&[0xFF; 3]), &served, &service);
-        let length: usize = replies.iter().map(Bytes::len).sum();
-        assert!(length <= max_reply, "{length} of {max_reply}");
-    }
-}
-
 /// No bound is below 1,024 bytes. In one datagram, 1,400 bytes would count as cut.
 #[test]
 fn a_reply_can_reach_its_maximum_size() {
@@ -1051,22 +1040,6 @@ fn without_a_token_no_reply_is_longer_than_a_challenge() {
 }
 
 proptest! {
-    /// Any lists of keys: one datagram of the usual length, and no panic.
-    #[test]
-    fn any_lists_of_keys_bring_at_most_a_datagram(
-        lists in prop::collection::vec(prop_oneof![
-            Just(vec![0]),
-            Just(vec![0xFF]),
-            prop::collection::vec(0..60_u8, 1..250).prop_map(|ids| [&[ids.len() as u8], &ids[..]].concat()),
-        ], 3),
-        players in 0..300_usize,
-        rules in 0..300_usize,
-    ) {
-        let replies = ask(Selection(&lists.concat()), &status(players, rules), Format::GameSpy4);
-        prop_assert_eq!(replies.len(), 1);
-        prop_assert!(replies[0].len() <= MAX_DATAGRAM);
-    }
-
     /// For any status, the reply is complete and has as many rows.
     #[test]
     fn encoded_values_are_read_back(

@@ -294,7 +294,7 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
 fn popular_values_do_not_make_a_short_list_large() {
     let long = "x".repeat(4095);
     let long = long.as_str();
-    for (name, value, servers) in [("a", long, 100), (long, "", 100), ("", "", 2000)] {
+    for (name, value, servers) in [("a", long, 20), (long, "", 20), ("", "", 1500)] {
         let head = Plain::head([203, 0, 113, 9], 6500, &[(0, name); 255], &[value]);
         let server = |plain: Plain, number: u16| {
             let [high, low] = number.to_be_bytes();

@@ -718,7 +718,7 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
         (Format::Quake2, Dialect::Quake2),
         (Format::QuakeWorld, Dialect::QuakeWorld),
     ] {
-        for max_reply in 1..=600 {
+        for max_reply in (1..=600).step_by(5) {
             let service = Service::new(engine).with_max_reply(max_reply);
             let replies = replies(&service, &sent(dialect), &status);
             let length: usize = replies.iter().map(Bytes::len).sum();
@@ -735,7 +735,7 @@ fn a_reply_of_the_siblings_keeps_its_maximum_size() {
             shortened += 1;
         }
     }
-    assert_eq!(shortened, 1002);
+    assert_eq!(shortened, 200);
 }
 
 /// The name of an info and the rules of a status may take all space.
@@ -765,7 +765,11 @@ fn infostrings_and_replies_are_as_long_as_they_may_be() {
             let text = reply[start..].split(|&byte| byte == b'\n').next();
             text.unwrap().len()
         };
-        assert_eq!((0..1100).map(info).max(), Some(longest_info), "{engine:?}");
+        assert_eq!(
+            (400..1030).map(info).max(),
+            Some(longest_info),
+            "{engine:?}"
+        );
         let service = Service::new(engine).with_max_reply(200);
         let reply = |value: usize| with_value(value, &service).len();
         assert_eq!((0..200).map(reply).max(), Some(200), "{engine:?}");

@@ -148,22 +148,6 @@ fn an_empty_list_of_rules_invents_nothing() {
     );
 }
 
-#[test]
-fn limits_that_are_no_numbers_are_none() {
-    let of = |time: &str, score: &str| {
-        let status = status([rules(&[("TimeLimit", time), ("GoalScore", score)])]);
-        (status.time_limit, status.score_limit)
-    };
-    assert_eq!(of("0", "0"), (Some(Duration::ZERO), Some(0)), "no limit");
-    let two_and_a_half = Duration::from_secs(150);
-    assert_eq!(of("2.5", "many"), (Some(two_and_a_half), None));
-    assert_eq!(of("-1", "-1"), (None, Some(-1)));
-    assert_eq!(
-        of("4294967295", ""),
-        (Some(Duration::from_secs(60 * 4_294_967_295)), None)
-    );
-}
-
 /// Unreal II XMP's record (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`,
 /// `PlayerResponseLine`), with the pairs that qstat reads (`qstat.c`).
 #[test]

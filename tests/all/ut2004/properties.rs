@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::ut2004::{Body, FString, Info, PlayerRecord, Response, Waves};
+use queryport::ut2004::{Body, FString, PlayerRecord, Response};
 use queryport::{Limits, ToStatus};
 
 use crate::common::captures::cases;
@@ -69,25 +69,6 @@ fn view((raw, wide): &(Vec<u8>, bool)) -> FString<'_> {
 }
 
 proptest! {
-    #[test]
-    fn records_come_back(
-        names in (string(), string(), string(), string()),
-        numbers in (any::<i32>(), 0..=65_535_i32, any::<i32>(), any::<i32>(), any::<i32>()),
-        waves in prop::option::of((1..100_i32, 1..100_i32)),
-        flags in any::<i32>(),
-    ) {
-        let mut info = Info::default();
-        (info.ping, info.flags, info.skill_level) = (Some(0), Some(flags), Some(view(&names.3)));
-        info.waves = waves.map(|(current, last)| Waves::new(current, last));
-        info.lists = Some(Default::default());
-        (info.server_id, info.port, info.query_port, info.current_players, info.max_players) = numbers;
-        (info.server_name, info.map_name, info.game_type) = (view(&names.0), view(&names.1), view(&names.2));
-        let response = Response::new(Body::Info(info));
-        let mut out = Vec::new();
-        response.encode(&mut out).unwrap();
-        prop_assert_eq!(Response::parse(&out, &limits()), Ok(response));
-    }
-
     #[test]
     fn lists_come_back(
         pairs in prop::collection::vec((string(), string()), 0..20),
