@@ -1,6 +1,6 @@
 //! Servers are found by the name of their game and their game port.
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use queryport::games::Game;
 use queryport::{Dialect, Format, ScanOptions, Service};
@@ -204,50 +204,4 @@ async fn the_second_server_of_a_host_is_not_taken_for_the_first() {
             .ends_with("another server answered: game not known, game port 16567"),
         "{error}"
     );
-}
-
-#[tokio::test]
-async fn a_given_query_port_is_taken_as_such() {
-    let game = Game::find("unreal tournament").unwrap();
-    let socket = bind((Ipv4Addr::LOCALHOST, 0));
-    let address = socket.local_addr().unwrap();
-    let _server = answer(
-        socket,
-        Protocol::GameSpy1.into(),
-        named("ut", Some(address.port() - 1)),
-    );
-    let found = client()
-        .query_game(game, &address.to_string())
-        .await
-        .unwrap();
-    assert_eq!(found.outcome.peer, address);
-    for bad in ["", "host:0", "127.0.0.1:x"] {
-        assert_eq!(
-            client().query_game(game, bad).await.unwrap_err().kind(),
-            ErrorKind::BadAddress,
-            "{bad:?}"
-        );
-    }
-}
-
-/// The reply names the game port (openmoh/openmohaa, code/gamespy/sv_gamespy.c).
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn a_server_of_medal_of_honor_is_told_from_others_of_its_host() {
-    let host = kit::own_host(254);
-    let mut servers = Vec::new();
-    for (query_port, game_port) in [(12300, 12210), (12301, 12203), (12302, 12208)] {
-        let socket = bind((host, query_port));
-        let status = named(&game_port.to_string(), Some(game_port));
-        servers.push(answer(socket, Protocol::GameSpy1.into(), status));
-    }
-    for (game_port, query_port) in [(12208, 12302), (12203, 12301), (12210, 12300)] {
-        let target = format!("{host}:{game_port}");
-        let found = client().query_game("mohaa", &target).await.unwrap();
-        assert_eq!(found.outcome.peer.port(), query_port);
-        assert_eq!(found.outcome.answer.game_port, Some(game_port));
-    }
-    let other = format!("{host}:12299");
-    let other = client().query_game("mohaa", &other).await;
-    assert!(matches!(other, Err(Error::OtherServer { .. })), "{other:?}");
 }

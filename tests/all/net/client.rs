@@ -227,6 +227,32 @@ async fn a_reply_from_another_port_is_ignored() {
     assert_eq!(outcome.unwrap().answer.name.unwrap(), "real");
 }
 
+/// The late reply to a query that was dropped is not the answer of the next one at the local port.
+#[tokio::test]
+async fn a_cancelled_query_counts_for_late_replies() {
+    run_in_steps();
+    let free = std::net::UdpSocket::bind("127.0.0.5:0").unwrap();
+    let client = client().with_local_address(free.local_addr().unwrap());
+    drop(free);
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let server = socket.local_addr().unwrap();
+    // After the first query has ended, and before the next one may be sent.
+    let late = Duration::from_millis(600);
+    kit::spawn(async move {
+        for (delay, name) in [(late, "Old"), (Duration::ZERO, "New")] {
+            let (_, from) = socket.recv_from(&mut [0; 200]).await.unwrap();
+            tokio::time::sleep(delay).await;
+            let reply = format!(r"\hostname\{name}\numplayers\0\final\\queryid\1.1");
+            socket.send_to(reply.as_bytes(), from).await.unwrap();
+        }
+    });
+    let query = client.query(Protocol::GameSpy1, server);
+    let cancelled = tokio::time::timeout(late.mul_f32(0.6), query).await;
+    assert!(cancelled.is_err());
+    let outcome = client.query(Protocol::GameSpy1, server).await;
+    assert_eq!(outcome.unwrap().answer.name.unwrap(), "New");
+}
+
 /// Futures for `tokio::spawn`.
 #[tokio::test]
 async fn queries_scans_and_lists_can_go_to_another_thread() {

@@ -7,7 +7,6 @@ mod hosts;
 #[cfg(target_os = "linux")]
 mod icmp;
 mod lan;
-mod late_replies;
 mod namespace;
 mod parity;
 mod quake3;
