@@ -8,7 +8,7 @@
 //! ```
 //!
 //! After `--example`, the program is a built example. Names in braces are servers of this file, with
-//! `:port` their ports; `*` is any text, and columns are joined by one space.
+//! `:host` and `:port` their parts; `*` is any text, and columns are joined by one space.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -127,6 +127,7 @@ fn check(step: &Step, servers: &[(&'static str, SocketAddr)]) -> String {
         let mut text = text.to_owned();
         for (name, address) in servers {
             text = text.replace(&format!("{{{name}}}"), &address.to_string());
+            text = text.replace(&format!("{{{name}:host}}"), &address.ip().to_string());
             text = text.replace(&format!("{{{name}:port}}"), &address.port().to_string());
         }
         text
@@ -257,7 +258,12 @@ fn servers() -> Vec<(&'static str, SocketAddr)> {
     let list = |word: &str| {
         let mut list = [b"\xff\xff\xff\xff", word.as_bytes(), b"Response"].concat();
         for server in [quake3, terror] {
-            list.extend([&b"\\\x7f\0\0\x01"[..], &server.port().to_be_bytes()].concat());
+            let SocketAddr::V4(server) = server else {
+                panic!("{server}");
+            };
+            list.push(b'\\');
+            list.extend(server.ip().octets());
+            list.extend(server.port().to_be_bytes());
         }
         list.extend(b"\\EOT\0\0\0");
         list
