@@ -265,6 +265,47 @@ fn more_players_than_counted_are_all_listed() {
     assert_eq!(ask(serve(&status)).answer.players().count(), 1);
 }
 
+/// Pings and scores change between replies, and a rule shows the time.
+#[test]
+fn numbers_that_change_between_replies_double_nothing() {
+    let mut moment = 0;
+    let mut truth = 0;
+    for seed in 0..60 {
+        let server = |_: Instant, _: SocketAddr, datagram: &[u8]| {
+            moment += 1;
+            let mut status = status_with(34, 59, true);
+            status
+                .rules
+                .push("Tick Rate", &format!("{}.{}", 40 + moment % 10, moment % 7));
+            for (number, player) in status.players.iter_mut().enumerate() {
+                player.ping = Some(moment * 4);
+                player.score = Some(i64::from(moment) + number as i64);
+            }
+            replies(&Request::parse(datagram).unwrap(), &status)
+        };
+        let conditions = Conditions {
+            loss: 0.03,
+            ..Conditions::bad()
+        };
+        let Ok(outcome) = play(query(), Timing::default(), (conditions, seed), server).result
+        else {
+            continue;
+        };
+        let (rules, players) = lists(&outcome.answer);
+        assert!(
+            rules.len() <= 60 && players.len() <= 34,
+            "seed {seed}: {} {}",
+            rules.len(),
+            players.len()
+        );
+        if outcome.answer.completeness().is_complete() {
+            assert_eq!((rules.len(), players.len()), (60, 34), "seed {seed}");
+            truth += 1;
+        }
+    }
+    assert!(truth > 40, "{truth} of 60 complete");
+}
+
 /// Datagrams that are not replies do not move a timer. The error names the last of them if nothing
 /// else arrives.
 #[test]
