@@ -186,28 +186,44 @@ fn another_game_is_told_from_the_game_and_its_modifications() {
 }
 
 #[test]
-fn an_engine_of_quake_3_tells_no_game_of_another_protocol() {
-    let mut status = ServerStatus::default();
-    status
-        .rules
-        .push("version", "ioQ3 1.35 urt 4.3.4 linux-x86_64");
-    let found = |protocol| Game::of(&status, protocol).map(|game| game.id);
-    let found = [Protocol::Quake3, Protocol::GameSpy1].map(found);
-    assert_eq!(found, [Some("urbanterror"), None]);
-}
-
-/// Its servers send no `gamename`.
-#[test]
-fn a_stock_type_of_match_tells_unreal_tournament_3() {
-    let of = |game_type: &str| {
-        let mut status = ServerStatus::default();
-        status.rules.push("p1073741826", game_type);
-        Game::of(&status, Protocol::GameSpy4).map(|game| game.id)
-    };
+fn rules_tell_the_game_in_its_protocol() {
+    use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
+    let urban_terror = &[("version", "ioQ3 1.35 urt 4.3.4 linux-x86_64")][..];
     let ut3 = Some("unrealtournament3");
-    assert_eq!(of("UTGame.UTDeathmatch"), ut3);
-    assert_eq!(of("UTGameContent.UTVehicleCTFGame_Content"), ut3);
-    assert_eq!(of("OtherGame.Duel"), None);
+    // Its replies name no game (Austinb/GameQ, tests/Protocols/Providers/Had2).
+    let hidden = &[("isdedicated", "1"), ("voicechat", "1"), ("expansion", "1")];
+    for (protocol, rules, id) in [
+        (Quake3, urban_terror, Some("urbanterror")),
+        (GameSpy1, urban_terror, None),
+        // Stock types of match: its servers send no `gamename`.
+        (GameSpy4, &[("p1073741826", "UTGame.UTDeathmatch")], ut3),
+        (
+            GameSpy4,
+            &[("p1073741826", "UTGameContent.UTVehicleCTFGame_Content")],
+            ut3,
+        ),
+        (GameSpy4, &[("p1073741826", "OtherGame.Duel")], None),
+        (GameSpy4, &hidden[..2], None),
+        (GameSpy4, hidden, Some("hiddendangerous2")),
+        // UT2003 is 2225. Killing Floor's versions begin with 10, UT2004's with 33.
+        (Ut2004, &[("ServerVersion", "2226")], Some("u2tax")),
+        (
+            Ut2004,
+            &[("ServerVersion", "2225")],
+            Some("unrealtournament2003"),
+        ),
+        (Ut2004, &[("ServerVersion", "1064")], Some("killingfloor")),
+        (
+            Ut2004,
+            &[("ServerVersion", "3369")],
+            Some("unrealtournament2004"),
+        ),
+    ] {
+        let mut status = ServerStatus::default();
+        status.rules.extend(rules.iter().copied());
+        let found = Game::of(&status, protocol).map(|game| game.id);
+        assert_eq!(found, id, "{protocol}: {rules:?}");
+    }
 }
 
 /// Its players have Steam's ids (Austinb/GameQ, tests/Protocols/Providers/Justcause2).
@@ -220,18 +236,6 @@ fn a_value_of_its_players_tells_just_cause_2() {
     let game = Game::of(&status, Protocol::GameSpy4).unwrap();
     assert_eq!(game.id, "jc2m");
     assert_eq!(game.to_string(), game.name);
-}
-
-/// Its replies name no game (Austinb/GameQ, tests/Protocols/Providers/Had2).
-#[test]
-fn keys_tell_hidden_and_dangerous_2() {
-    let mut status = ServerStatus::default();
-    for key in ["isdedicated", "voicechat", "expansion"] {
-        assert_eq!(Game::of(&status, Protocol::GameSpy4), None);
-        status.rules.push(key, "1");
-    }
-    let game = Game::of(&status, Protocol::GameSpy4).unwrap();
-    assert_eq!(game.id, "hiddendangerous2");
 }
 
 /// The game of one reply.
@@ -418,24 +422,6 @@ fn numbers_tell_only_what_no_other_game_uses() {
     for shared in [6, 3, 22, 68, 69, 71, 84, 12345] {
         assert_eq!(with_number(shared), None, "{shared}");
     }
-}
-
-/// UT2003 is 2225. Killing Floor's versions begin with 10, UT2004's with 33.
-#[test]
-fn versions_tell_unreal_ii_xmp_from_ut2003() {
-    let of = |version: &str| {
-        let mut status = ServerStatus::default();
-        status.rules.push("ServerVersion", version);
-        Game::of(&status, Protocol::Ut2004).map(|game| game.id)
-    };
-    assert_eq!(
-        (of("2226"), of("2225")),
-        (Some("u2tax"), Some("unrealtournament2003"))
-    );
-    assert_eq!(
-        (of("1064"), of("3369")),
-        (Some("killingfloor"), Some("unrealtournament2004"))
-    );
 }
 
 #[test]
