@@ -412,6 +412,19 @@ mod tests {
             .collect()
     }
 
+    /// At once, a quarter of the total per second: half of it for anybody, the other half for
+    /// regular sources. Proved addresses receive eight times the whole.
+    #[test]
+    fn all_sources_together_receive_a_quarter_of_a_second_at_once() {
+        for (is_proved, most) in [(false, 128 * KIB), (true, 2048 * KIB)] {
+            let (mut guard, now) = (guard(), Instant::now());
+            let networks = (0..200).map(|network| Ipv4Addr::new(192, 0, network, 1).into());
+            let from = networks.cycle().take(4_000);
+            let received = from.map(|from| ask(&mut guard, now, from, is_proved, KIB));
+            assert_eq!(received.sum::<u64>(), most);
+        }
+    }
+
     #[test]
     fn a_first_reply_of_any_size_is_admitted_and_then_paid_for() {
         let (mut guard, now) = (guard(), Instant::now());
