@@ -482,6 +482,10 @@ mod tests {
     /// them, and their fields.
     const REPLIES: &[(&[u8], &str)] = &[
         (
+            br"\gamename\bfield1942\tickets1\320\tickets2\180\teamname_0\axis\teamname_1\allied\final\\queryid\1.1",
+            "game bfield1942, teams 1 axis 320:2 allied 180",
+        ),
+        (
             br"\gamename\ut\hostname\Srv\gamever\451\minnetver\432\hostport\7777\mapname\CTF-Coret\gametype\CTFGame\numplayers\0\maxplayers\16\listenserver\False\password\True\timelimit\20\remainingtime\600\goalteamscore\3\mutators\LowGrav\queryid\1.1\final\",
             "name Srv, map CTF-Coret, game ut, type CTFGame, mutators [LowGrav], version 451, protocol 432, port 7777, password true, dedicated true, players 0, max 16, limit 1200 s, left 600 s, score 3",
         ),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use queryport::lists::Scope;
 use queryport::quake3::master;
 use queryport::serve::GuardOptions;
 use queryport::{Format, ServerStatus, Service, ut2004};
@@ -24,6 +25,7 @@ fn defaults_are_those_of_the_documentation() {
     assert_eq!((master.lists_in_a_row, master.list_decay), (4, 3000 * MS));
     assert_eq!(master.lifetime, Duration::from_secs(900));
     assert_eq!(master.list_bytes_per_second, 4 << 20);
+    assert_eq!(master.scope, Scope::Lan);
 }
 
 #[test]

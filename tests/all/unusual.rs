@@ -2,7 +2,7 @@
 //! lengths at a limit.
 
 use bytes::Bytes;
-use queryport::gamespy4::{self};
+use queryport::gamespy4;
 use queryport::model::{Charset, Colours, Style};
 use queryport::{
     Dialect, Format, Limits, Part, Player, QueryOptions, ServerStatus, Service, Text, ToStatus,

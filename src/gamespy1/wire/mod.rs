@@ -240,8 +240,6 @@ fn has_odd_separators(raw: &[u8]) -> bool {
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
-    use proptest::prelude::*;
-
     use super::put::put_pair;
     use super::*;
 
@@ -382,8 +380,6 @@ mod tests {
         }
     }
 
-    proptest! {}
-
     #[test]
     fn a_row_that_ends_otherwise_than_the_one_before_may_be_cut() {
         for (raw, expected) in [
@@ -407,8 +403,6 @@ mod tests {
             );
         }
     }
-
-    proptest! {}
 
     #[test]
     fn runs_are_read_each_on_its_own() {

@@ -704,6 +704,23 @@ const FIELDS: &[(Family, &str, &str)] = &[
     ),
     (
         Family::Quake2,
+        r"\gamename\baseq2\gamedir\runes",
+        "game baseq2, mod runes",
+    ),
+    (Family::Quake2, r"\game\baseq2", "game baseq2"),
+    (Family::Quake2, r"\gamedir\baseq2", "game baseq2"),
+    (
+        Family::Quake3,
+        r"\gamename\Warsow\g_match_time\17:13\timelimit\5",
+        "game Warsow, limit 300s",
+    ),
+    (
+        Family::Quake3,
+        r"\truejedi\0\g_gametype\8\timelimit\15",
+        "type Capture the Flag, limit 900s",
+    ),
+    (
+        Family::Quake2,
         r"\g_teamgame\0\gamename\arena\game\data1\gamedir\baseq2",
         "game arena",
     ),
@@ -731,6 +748,22 @@ const FIELDS: &[(Family, &str, &str)] = &[
 
 /// Whole replies, for the cells that decide how counts, lines and names are read.
 const DATAGRAMS: &[(&str, &str)] = &[
+    (
+        "infoResponse\n\\hostname\\x\\hw\\1\\protocol\\118\\psw",
+        "name x, protocol 118",
+    ),
+    (
+        "infoResponse\n\\version\\CoD4 X 1.8\\build\\1\\shortversion\\x21",
+        "version CoD4 X 1.8",
+    ),
+    (
+        "statusResponse\n\\version\\ioQ3 1.35 urt\n",
+        "version ioQ3 1.35 urt, players 0",
+    ),
+    (
+        "print\n\\clients\\99\\hostname\\x\n7 10 \"Ann\"\n",
+        "name x, players 1, list [Ann 7 10 ms]",
+    ),
     (
         "infoResponse\n\\game\\q3ut4\\pure\\1\\gametype\\8\\hostname\\x\\protocol\\68\\clients\\1\\sv_maxclients\\8\\sv_privateClients\\2",
         "name x, game q3ut4, type Bomb Mode, protocol 68, password false, players 1, max 10, private 2, list unknown",

@@ -228,6 +228,7 @@ fn servers_of_every_engine_are_listed_by_their_heartbeats() {
             "getservers 118 full empty",
         ),
         ("COD-4\n", format!("{counts}\\6"), "getservers 6 full empty"),
+        ("Wolfenstein-1\n", format!("{counts}\\60"), "getservers 60"),
         (
             "IW4",
             format!("\\gamename\\IW4{counts}\\152"),

@@ -517,3 +517,21 @@ fn a_key_that_counts_bots_outweighs_their_marks() {
         assert_eq!(status.players[0].bot, Some(false), "the last mark counts");
     }
 }
+
+#[test]
+fn every_region_has_its_number() {
+    let mut status = ServerStatus::default();
+    status.game = Some("ut".into());
+    let mut regions = Vec::new();
+    for number in 0..14 {
+        status.rules = Rules::from_iter([("location", number.to_string())]);
+        regions.extend(region(&status));
+    }
+    assert_eq!(
+        regions.join("; "),
+        "no region; south-eastern US; western US; midwestern US; north-western US, western Canada; \
+         north-eastern US, eastern Canada; United Kingdom; continental Europe; \
+         Central Asia, Middle East; south-east Asia, Pacific; Africa; \
+         Australia, New Zealand, Pacific; Central and South America"
+    );
+}

@@ -342,3 +342,27 @@ fn a_server_of_this_crate_refuses_a_client() {
         "the server refused: This server takes no players, it answers queries."
     );
 }
+
+#[test]
+fn a_userinfo_too_long_for_a_packet_is_refused() {
+    // No byte twice in a row of 128, so the adaptive coding gains nothing.
+    let userinfo = |length| {
+        (0..length)
+            .map(|at: u32| 128 + (at % 127) as u8)
+            .collect::<Vec<u8>>()
+    };
+    let mut out = Vec::new();
+    ConnectRequest::pack(&userinfo(1000), &mut out).unwrap();
+    let packed = ConnectRequest { packed: &out }.userinfo().unwrap();
+    assert!(packed == userinfo(1000));
+    let before = out.clone();
+    let error = ConnectRequest::pack(&userinfo(4000), &mut out).unwrap_err();
+    assert_eq!(
+        error,
+        EncodeError::TooLong {
+            field: "userinfo",
+            limit: 2048
+        }
+    );
+    assert!(out == before);
+}

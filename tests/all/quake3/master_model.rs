@@ -488,7 +488,7 @@ impl<'a> Course<'a> {
         };
         let other = Info {
             game: self.pick([named, Some("Test"), Some("Other"), Some("a b"), None]),
-            protocol: self.pick([Some(5), Some(68), None]),
+            protocol: self.pick([Some(5), Some(68), Some(0), Some(-1), None]),
             players: self.pick([Some(0), Some(1), None]),
             slots: self.pick([Some(8), Some(0), None]),
             game_type: self.pick([Some("0"), Some("a b")]),
@@ -505,6 +505,7 @@ impl<'a> Course<'a> {
             pair("clients", info.players.map(|number| number.to_string())),
             pair("sv_maxclients", info.slots.map(|number| number.to_string())),
             pair("gametype", info.game_type.map(str::to_owned)),
+            pair("mapname", Some(String::new())),
         ];
         let pairs: String = pairs.into_iter().flatten().collect();
         let text = format!("infoResponse\n{pairs}\\challenge\\");
@@ -525,7 +526,7 @@ impl<'a> Course<'a> {
             protocol: if is_usual {
                 5
             } else {
-                self.pick([5, 5, 5, 68])
+                self.pick([5, 5, 68, 0, -1])
             },
             empty: self.random.chance(0.5),
             full: self.random.chance(0.5),
@@ -688,7 +689,12 @@ impl<'a> Course<'a> {
                 }
                 8 => {
                     let client = at(CLIENTS[self.random.below(5) as usize]);
-                    let text = self.pick(["getinfo x", "getserversResponse\\EOT", "print\nx"]);
+                    let text = self.pick([
+                        "getinfo x",
+                        "getserversResponse\\EOT",
+                        "print\nx",
+                        "statusResponse\n\\a\\b\n",
+                    ]);
                     self.receive(client, text.as_bytes(), Handled::Ignored);
                     self.model.stats.ignored += 1;
                 }

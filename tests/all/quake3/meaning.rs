@@ -529,3 +529,14 @@ fn a_status_without_all_players_does_not_read_as_complete() {
     }
     assert!(answers > 500, "{answers}");
 }
+
+#[test]
+fn a_rule_that_is_too_long_for_a_reply_displaces_no_other() {
+    let mut status = ServerStatus::default();
+    status.rules.push("long", &"x".repeat(500));
+    status.rules.push("last", "2");
+    status.players = [Player::new("Ann")].into();
+    let service = Service::from(Protocol::Quake3).with_max_reply(300);
+    let read = serve(&status, Detail::Full, &service);
+    assert!(read.rules.get("long").is_none() && read.rules.get("last").is_some());
+}
