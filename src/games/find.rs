@@ -581,6 +581,21 @@ mod tests {
         assert!(names > 200 && marks > 40, "{names} {marks}");
     }
 
+    /// A game with its own engine is recognised by the engine's marks, other games by marks of the
+    /// game.
+    #[test]
+    fn each_mark_is_in_one_place() {
+        let mut owned = std::collections::BTreeSet::new();
+        for game in Game::all() {
+            for engine in game.own_engines {
+                assert!(owned.insert(engine.row.name), "{}", game.id);
+            }
+            let repeats_marks = !game.own_engines.is_empty() && !game.marks.is_empty();
+            let also_runs_elsewhere = matches!(game.id, "q3a" | "openarena" | "quake");
+            assert!(!repeats_marks || also_runs_elsewhere, "{}", game.id);
+        }
+    }
+
     #[test]
     fn case_accents_blanks_and_punctuation_do_not_count() {
         for text in [

@@ -555,6 +555,24 @@ mod tests {
         for (protocol, port) in &all[..4] {
             assert_eq!(*port, protocol.default_query_port());
         }
+        let known: Vec<u16> = all.iter().take(18).map(|(_, port)| *port).collect();
+        assert_eq!(
+            known,
+            [
+                // One port of each protocol, in turn.
+                27960, 7778, 6500, 7778, 28960, 23000, 25565, 7708, 26000, 12300, 29900, 29070,
+                7787, 6600, 27961, 6501, 27962, 27963
+            ]
+        );
+        #[cfg(feature = "games")]
+        for known in [
+            (Protocol::GameSpy1, 10481),
+            (Protocol::GameSpy1, 15425),
+            (Protocol::Quake3, 44400),
+            (Protocol::GameSpy4, 19132),
+        ] {
+            assert!(all.contains(&known), "{known:?}");
+        }
         use Protocol::{GameSpy1, Ut2004};
         let after_given: Vec<_> = at(Some(7777)).into_iter().skip(5).collect();
         assert_eq!(

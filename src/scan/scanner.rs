@@ -721,6 +721,23 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "any time will do")]
+    fn the_bounds_of_the_caller_admit_their_rate_after_a_burst() {
+        let now = Instant::now();
+        let next = |options: ScanOptions| {
+            let mut bounds = Bounds::new(&options);
+            while bounds.blocked_until(now).is_none() {
+                bounds.sent(now, 1);
+            }
+            bounds.blocked_until(now).map(|at| at - now)
+        };
+        let datagrams = ScanOptions::default().with_rate(Some(100));
+        assert_eq!(next(datagrams), Some(std::time::Duration::from_millis(10)));
+        let bytes = ScanOptions::default().with_bytes_per_second(Some(1000));
+        assert_eq!(next(bytes), Some(std::time::Duration::from_millis(1)));
+    }
+
+    #[test]
     fn bytes_on_the_line_include_headers() {
         let bytes = |peer: &str| with_headers(peer.parse().unwrap(), 100);
         assert_eq!((bytes("192.0.2.1:5"), bytes("[2001:db8::1]:5")), (128, 148));

@@ -7,10 +7,14 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use queryport::scan::Scanner;
 use queryport::session::{
     Conversation, Handled, Machine, OnTimeout, QueryStats, Remaining, Session, Verdict, Wait,
 };
-use queryport::{ParseError, ParseErrorKind, QueryError, Timing};
+use queryport::{
+    ParseError, ParseErrorKind, Protocol, QueryError, QueryOptions, ScanOptions, StatusQuery,
+    Timing,
+};
 
 use crate::common::at;
 use crate::common::link::Random;
@@ -451,4 +455,24 @@ fn a_session_does_and_reports_what_the_rules_say_whatever_happens() {
         }
     }
     assert!(ends.iter().all(|count| *count > 100), "{ends:?}");
+}
+
+#[test]
+fn a_clock_that_goes_back_ends_no_query() {
+    let start = Instant::now() + Duration::from_secs(3600);
+    let earlier = start - Duration::from_secs(1800);
+    let server: SocketAddr = "192.0.2.1:1".parse().unwrap();
+    let query = || StatusQuery::new(Protocol::Quake3, 1, &QueryOptions::default());
+    let (timing, mut out) = (Timing::default(), Vec::new());
+    let mut session = Session::new(query(), server, timing, start);
+    let targets = [(server, query())];
+    let mut scanner = Scanner::new(targets, timing, ScanOptions::default(), start);
+    session.poll_transmit(start, &mut out);
+    scanner.poll_transmit(start, &mut out);
+    session.handle_timeout(earlier);
+    session.handle_datagram(earlier, server, b"nonsense");
+    scanner.handle_timeout(earlier);
+    assert!(session.poll_answer().is_none() && scanner.poll_answer().is_none());
+    scanner.handle_timeout(start + Duration::from_secs(3600));
+    assert!(scanner.poll_answer().is_some());
 }

@@ -167,6 +167,33 @@ async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
     assert_eq!(list(4).unwrap_err().kind(), ErrorKind::Unreachable);
 }
 
+#[tokio::test]
+async fn a_master_is_asked_in_its_form_and_only_if_its_numbers_are_known() {
+    for (form, request, word) in [
+        (
+            MasterForm::Named,
+            &b"\xff\xff\xff\xffgetservers Test 68 empty full"[..],
+            "getserversResponse",
+        ),
+        (
+            MasterForm::Long,
+            b"\xff\xff\xff\xffgetserversExt Test 68 empty full",
+            "getserversExtResponse",
+        ),
+    ] {
+        let head = [b"\xff\xff\xff\xff", word.as_bytes()].concat();
+        let list = [&head[..], b"\\\xc0\0\x02\x01\x6d\x38\\EOT\0\0\0"].concat();
+        let address = scripted(request, vec![list]).await;
+        let mut game = game("q3a", vec![master(form, address)]);
+        (game.gamename, game.numbers) = (Some("Test"), &[(68, "")]);
+        let (listed, _) = listed(&client(), &game).await;
+        assert_eq!(listed.len(), 1, "{form:?}");
+    }
+    let with_key = master(MasterForm::GameSpy2, "127.0.0.1:1".parse().unwrap());
+    let error = client().servers(&game("q3a", vec![with_key])).unwrap_err();
+    assert!(matches!(error, Error::NoMaster { known: 1, .. }), "{error}");
+}
+
 /// A master that ignores the number.
 #[tokio::test]
 async fn a_server_that_a_list_server_names_for_two_numbers_counts_once() {

@@ -267,4 +267,8 @@ async fn queries_scans_and_lists_can_go_to_another_thread() {
     is_send(&client.query_game("openarena", server));
     is_send(&client.detect(server));
     is_send(&client.servers("openarena").unwrap().next());
+    let targets = [(Protocol::Quake3, SocketAddr::from(([127, 0, 0, 1], 9)))];
+    let mut scan = client.scan(targets, ScanOptions::default()).unwrap();
+    is_send(&scan.next());
+    is_send(&scan.next_answer());
 }
