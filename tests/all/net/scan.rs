@@ -360,7 +360,7 @@ async fn a_target_of_a_game_is_asked_as_its_servers_are() {
         ["minecraft", "ut99", "ut2004"].map(|game| *Game::find(game).unwrap());
     let targets = vec![
         ScanTarget::from((&minecraft_game, minecraft.to_string())),
-        ScanTarget::from((&ut2004_game, format!("127.0.0.1:{}", ut2004.port() - 1))),
+        ScanTarget::from((&ut2004_game, format!("localhost:{}", ut2004.port() - 1))),
         ScanTarget::from((&minecraft_game, "host:1:2")),
         // The query port in place of the game port, of a server and where none is.
         ScanTarget::from((&ut99_game, ut99)),
