@@ -260,6 +260,14 @@ mod tests {
     /// Replies of servers as they describe themselves, by the source of each row: the version, the
     /// waves of the info record, its flags, the rules; the engine, and the fields.
     const REPLIES: &[(u8, bool, u8, &str, &str)] = &[
+        // No known engine: flags without a meaning say nothing about a password.
+        (
+            0x7A,
+            false,
+            0,
+            r"\ServerMode\dedicated\ServerVersion\1\GameStats\False",
+            "unknown: version 1, dedicated true, players 0, max 0",
+        ),
         // UT2004 and its demo: flags count where their meaning is known.
         (
             0x80,

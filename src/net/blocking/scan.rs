@@ -241,6 +241,7 @@ impl fmt::Debug for Scan<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::net::client::Client;
     use crate::protocol::Protocol;
 
@@ -264,5 +265,19 @@ mod tests {
         );
         let expected = if cfg!(target_os = "linux") { 18 } else { 16 };
         assert_eq!(sent.len(), expected);
+    }
+
+    #[test]
+    fn a_family_without_a_socket_does_not_hold_up_a_scan() {
+        let client = Client::new().unwrap().blocking();
+        let server: SocketAddr = "[::1]:1".parse().unwrap();
+        let mut scan = client.scan([(Protocol::Quake3, server)], ScanOptions::default());
+        scan.sockets
+            .unused
+            .retain(|socket| is_of_family(socket, true));
+        let error = scan.sockets.use_family(false).unwrap_err();
+        assert!(matches!(Fault::of(&error), Fault::Unreachable), "{error}");
+        let error = scan.next().unwrap().result.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unreachable);
     }
 }
