@@ -337,7 +337,10 @@ mod tests {
     use super::*;
     use crate::Dialect;
     use crate::secret::Secret;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -700,5 +703,67 @@ mod tests {
             (many.found.len(), found(&mut many).len()),
             (MAX_LAN_SERVERS, MAX_LAN_SERVERS)
         );
+    }
+
+    /// Milliseconds to wait, then a datagram from this host and port.
+    type Step = (u8, u8, u16, Vec<u8>);
+
+    /// Bytes, or the beginning of an answer to one of the requests with bytes after it.
+    fn datagram() -> impl Strategy<Value = Vec<u8>> {
+        let begins = prop_oneof![
+            Just(&b""[..]),
+            Just(&b"\xff\xff\xff\xffinfoResponse\n\\hostname\\Srv\\challenge\\"[..]),
+            Just(&br"\hostname\Srv\hostport\7777"[..]),
+            Just(&br"\final\\queryid\1.1"[..]),
+            Just(&b"ut 77"[..]),
+            Just(&b"\x09\0\0\0"[..]),
+            Just(&b"\x80\0\0\0\0\0\0\0\0\0"[..]),
+        ];
+        let bytes = prop_oneof![vec(any::<u8>(), 0..80), vec(b' '..b'~', 0..80)];
+        (begins, bytes).prop_map(|(begin, bytes)| [begin, &bytes].concat())
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        vec((any::<u8>(), 1_u8..4, 1_u16..6, datagram()), 0..40)
+    }
+
+    proptest! {
+        /// Each server is found once, there are at most as many servers as datagrams, and the
+        /// search ends by its deadline.
+        #[test]
+        fn any_datagrams_lead_to_bounded_searches(
+            game in prop_oneof![Just(None), Just(Some("ut99")), Just(Some("ut2004")), Just(Some("jka"))],
+            steps in steps(),
+        ) {
+            let start = Instant::now();
+            let mut search = search(game, start);
+            let mut now = start;
+            let (mut sent, mut servers, mut count) = (0, BTreeSet::new(), 0);
+            for (wait, host, port, datagram) in steps {
+                now += MS * u32::from(wait);
+                let mut out = Vec::new();
+                while search.poll_transmit(now, &mut out).is_some() {
+                    prop_assert!(!out.is_empty());
+                    sent += 1;
+                    out.clear();
+                }
+                let from = SocketAddr::from(([192, 0, 2, host], port * 3600));
+                deliver_twice(&mut search, now, from, &datagram);
+                count += 1;
+                while let Some(found) = search.poll_found() {
+                    let LanServer { protocol, server, options } = found;
+                    prop_assert_eq!(server.ip(), from.ip());
+                    prop_assert_ne!(server.port(), 0);
+                    prop_assert!(servers.insert(server), "{} twice", server);
+                    prop_assert!(options.dialect().fits(protocol));
+                }
+                prop_assert!(servers.len() <= count);
+            }
+            let (rest, last) = send(&mut search, now);
+            sent += rest.values().map(Vec::len).sum::<usize>();
+            prop_assert_eq!(sent, 2 * search.requests_per_round);
+            prop_assert!(search.is_finished(last + Timing::default().timeout()));
+            prop_assert!(search.poll_found().is_none());
+        }
     }
 }

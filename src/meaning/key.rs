@@ -426,6 +426,12 @@ mod tests {
     }
 
     #[test]
+    fn names_are_in_lower_case_and_in_order() {
+        assert!(NAMES.is_sorted_by(|one, next| one < next));
+        assert!(NAMES.iter().all(|name| *name == name.to_ascii_lowercase()));
+    }
+
+    #[test]
     fn the_first_value_that_is_not_empty_counts() {
         let pairs: [(&[u8], &[u8]); 4] = [
             (b"MAPNAME", b""),

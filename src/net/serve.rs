@@ -448,11 +448,12 @@ mod tests {
                 let (_, from) = master.recv_from(&mut byte).await.unwrap();
                 received.push((byte[0], from));
             }
-            received.sort();
+            // The sockets may send their heartbeats in any order.
+            received[..2].sort();
             received
         };
         let mut expected = [(b'a', senders[0]), (b'a', senders[1]), (b'r', senders[1])];
-        expected.sort();
+        expected[..2].sort();
         tokio::select! {
             biased;
             failed = serve(&sockets, machine) => panic!("{failed:?}"),

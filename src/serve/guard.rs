@@ -412,8 +412,8 @@ mod tests {
             .collect()
     }
 
-    /// At once, a quarter of the total per second: half of it for anybody, the other half for
-    /// regular sources. Proved addresses receive eight times the whole.
+    /// At once, 256 KiB: half of it for any source, the other half for regular sources. Proved
+    /// addresses share 2 MiB.
     #[test]
     fn all_sources_together_receive_a_quarter_of_a_second_at_once() {
         for (is_proved, most) in [(false, 128 * KIB), (true, 2048 * KIB)] {

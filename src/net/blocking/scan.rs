@@ -267,6 +267,7 @@ mod tests {
         assert_eq!(sent.len(), expected);
     }
 
+    /// As on a system without IPv6.
     #[test]
     fn a_family_without_a_socket_does_not_hold_up_a_scan() {
         let client = Client::new().unwrap().blocking();

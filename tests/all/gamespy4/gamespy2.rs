@@ -334,28 +334,33 @@ fn a_cut_reply_in_one_datagram_is_followed_by_several() {
     assert!(answer.datagrams().count() > 1);
 }
 
-/// `served.rs` compares the fields of its reply.
-fn numbered_team(number: i32) -> Team {
-    let mut team = Team::default();
-    team.id = Some(number);
-    team.score = Some(5 + i64::from(number));
-    team
-}
-
+/// `served.rs` compares the other fields.
 #[test]
-fn a_server_of_gamespy_v2_knows_no_challenge() {
+fn times_and_teams_of_gamespy_v2_come_back() {
     let mut served = ServerStatus::default();
     let mut timed = Player::new("Bob");
     timed.extra.push("score_", " :31");
     served.players = [timed].into();
+    let numbered_team = |number: i32| {
+        let mut team = Team::default();
+        team.id = Some(number);
+        team.score = Some(5 + i64::from(number));
+        team
+    };
     served.teams = [0, 1].map(numbered_team).to_vec();
     let service = Service::new(Format::GameSpy2);
-    assert_eq!(service.format().protocol(), Protocol::GameSpy4);
     let read = decode(ask(&served, &service)).unwrap().to_status();
     let score = read.players[0].extra.get("score_").unwrap();
     assert_eq!(score.raw(), b" :31", "a time instead of a score");
     let teams = read.teams.iter().map(|team| (team.id, team.score));
     assert!(teams.eq([(Some(0), Some(5)), (Some(1), Some(6))]));
+}
+
+#[test]
+fn a_server_of_gamespy_v2_knows_no_challenge() {
+    let served = ServerStatus::default();
+    let service = Service::new(Format::GameSpy2);
+    assert_eq!(service.format().protocol(), Protocol::GameSpy4);
     let data = Command::Data {
         challenge: Some(1),
         selection: Selection::GAMESPY_2,

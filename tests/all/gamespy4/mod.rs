@@ -10,7 +10,6 @@ mod properties;
 mod reassembly;
 use kit::sender;
 mod serving;
-mod ut3;
 mod vectors;
 
 use queryport::gamespy4::Answer;

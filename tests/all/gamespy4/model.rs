@@ -5,7 +5,7 @@ use std::time::Duration;
 use queryport::Format;
 use queryport::gamespy4::Selection;
 use queryport::gamespy4::ut3::Settings;
-use queryport::{ServerStatus, Service, Text, ToStatus};
+use queryport::{Rules, ServerStatus, Service, Text, ToStatus};
 
 use crate::common::captures::cases;
 use crate::facts::fields;
@@ -219,4 +219,23 @@ fn a_column_of_the_teams_without_a_field_is_extra() {
         .map(|team| team.extra.get("flags_t").unwrap().raw())
         .collect();
     assert_eq!(flags, [b"3", b"4"]);
+}
+
+#[test]
+fn texts_of_settings_keep_their_spaces() {
+    for key in [
+        "hostname",
+        "OwningPlayerName",
+        "gamemode",
+        "p1073741825",
+        "p1073741827",
+    ] {
+        let settings = Settings::new([(key.as_bytes(), &b" a  b "[..])]);
+        assert_eq!(settings.get(key).as_deref(), Some(" a  b "), "{key}");
+        let rules = Rules::from_iter([(key, " a  b ")]);
+        let settings = Settings::from_rules(&rules);
+        assert_eq!(settings.get(key).as_deref(), Some(" a  b "), "{key}");
+    }
+    let names = Settings::new([(&b"p1073741828"[..], &b" A \x1c B "[..])]);
+    assert_eq!(names.get("p1073741828").as_deref(), Some(" A ,  B "));
 }

@@ -1,5 +1,4 @@
-//! Effects of networks and strangers on datagrams: copies, other orders, losses, cuts, flips,
-//! noise.
+//! Datagrams that differ, a cut that cannot be seen, and limits.
 
 use bytes::Bytes;
 use queryport::gamespy4::{Answer, Form};
