@@ -351,9 +351,9 @@ impl Course {
         assert_eq!(scanned.peer, Some(peer));
         let error = scanned.result.as_ref().err().cloned();
         if let Some(QueryError::NotOneServer | QueryError::Duplicate) = error {
-            let is_no_server = peer.ip().is_multicast() || peer.port() == 0;
-            assert_eq!(error == Some(QueryError::NotOneServer), is_no_server);
-            if !is_no_server && !self.running.contains_key(&peer) {
+            let is_invalid = peer.ip().is_multicast() || peer.port() == 0;
+            assert_eq!(error == Some(QueryError::NotOneServer), is_invalid);
+            if !is_invalid && !self.running.contains_key(&peer) {
                 self.awaited.insert(peer);
             }
             self.counts[3] += 1;

@@ -1,5 +1,5 @@
-//! `queryport query GAME HOST` with a server at the query port of each rule that
-//! `tests/all/games/facts.tsv` has evidence for. The server answers in one protocol only.
+//! `queryport query GAME HOST` with a server at the query port, for each kind of rule that gives this
+//! port. The server answers in one protocol only.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -48,7 +48,7 @@ const CASES: [Case; 12] = [
 ];
 
 #[test]
-fn a_server_is_found_at_each_port_of_its_game_at_the_first_try() {
+fn a_server_is_found_at_the_query_port_of_its_game_at_the_first_try() {
     let runtime = Runtime::new().unwrap();
     at_once((1..).zip(CASES), |(host, case)| check(&runtime, host, case));
 }

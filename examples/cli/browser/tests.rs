@@ -218,8 +218,11 @@ fn every_screen_is_the_listed_one() {
 /// The action of every key in every mode.
 #[test]
 fn every_key_has_the_listed_action() {
-    use KeyCode::{BackTab, PageDown, PageUp, Right, Tab, Up};
-    use KeyCode::{Backspace, Delete, Down, End, Enter, Esc, F, Home, Left};
+    use KeyCode::{
+        BackTab, Backspace, Delete, Down, End, Enter, Esc, F, Home, Left, PageDown, PageUp, Right,
+        Tab, Up,
+    };
+
     let arrows = [Up, Down, Left, Right, PageUp, PageDown, Home, End];
     let others = [Enter, Tab, BackTab, Backspace, Delete, Esc, F(1), F(5)];
     let named = arrows.into_iter().chain(others);

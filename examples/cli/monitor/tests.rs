@@ -997,7 +997,11 @@ async fn watched_game(master: &UdpSocket, is_answered: bool) -> Shared {
     let sender = sender(Client::new().unwrap().with_timing(timing));
     let interval = Duration::from_secs(60);
     spawn_local(watch::watch_game(sender, Rc::clone(&shared), 0, interval));
-    while shared.borrow().games[0].lists.is_empty() {
+    for waits in 0.. {
+        if !shared.borrow().games[0].lists.is_empty() {
+            break;
+        }
+        assert!(waits < 2000, "no list after 20 s");
         // 192.0.2.1:27960.
         let reply = b"\xff\xff\xff\xffgetserversResponse\\\xc0\x00\x02\x01\x6d\x38\\EOT\0\0\0";
         let received = master.try_recv_from(&mut [0; 256]);

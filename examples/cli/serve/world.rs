@@ -310,7 +310,7 @@ mod tests {
         let now = Instant::now();
         let [at_server, at_master, at_client] =
             [1, 2, 3].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));
-        // Of each form and with each kind of number.
+        // Games for each form of request, with one, several and no numbers.
         for game in ["quake3", "openarena", "xonotic", "codmw2", "iw6x"] {
             let game = Game::find(game).unwrap();
             let arguments = Arguments::try_parse_from(["serve", game.id]).unwrap();

@@ -88,7 +88,8 @@ fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
 const CHANGES: usize = 120;
 
 /// Checks every recorded reply of the project with one byte changed: at the ends of its first and its
-/// last datagram, and in equal steps between. At least one in `part` is complete and compared field by field.
+/// last datagram, and in equal steps between. At least one in `part` is complete and compared field
+/// by field.
 fn changed(protocol: &str, part: usize, check: fn(&[Vec<u8>]) -> bool) {
     let mut found = Found {
         check,
@@ -102,7 +103,7 @@ fn changed(protocol: &str, part: usize, check: fn(&[Vec<u8>]) -> bool) {
         let step = (bytes * 4 / CHANGES) | 1;
         for (place, packet) in packets.iter().enumerate() {
             for (number, other) in twist::changes(packet).enumerate() {
-                // The marks at the ends are changed in every way; those between are like them.
+                // Every change where the marks of a reply are; of the others, one in `step`.
                 let is_outer = place == 0 || place + 1 == packets.len();
                 let is_at_end = number < 8 || number + 32 > packet.len() * 4;
                 if number % step != 0 && !(is_outer && is_at_end) {

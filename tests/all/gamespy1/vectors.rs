@@ -1,11 +1,9 @@
-//! GameSpy v1 against recorded servers, third-party captures, and datagrams that are cut, damaged
-//! or reordered.
+//! Recorded servers, and keys that are cut.
 use bytes::Bytes;
 use queryport::gamespy1::Answer;
 use queryport::{Limits, ToStatus};
 
 use crate::common::captures::{Case, cases};
-
 use crate::common::twist::cuts;
 
 fn limits() -> Limits {

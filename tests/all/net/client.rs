@@ -94,14 +94,14 @@ async fn a_query_in_any_protocol_is_an_object() {
     let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let target = client.target(Protocol::Quake3, silent.local_addr().unwrap());
     let error = target.query().await.unwrap_err();
-    let requests_as_the_client = matches!(
+    let is_one_request = matches!(
         error,
         Error::Query {
             error: QueryError::Timeout { requests: 1, .. },
             ..
         }
     );
-    assert!(requests_as_the_client, "{error}");
+    assert!(is_one_request, "{error}");
     let error = client.target_game("openarena", warsow).query().await;
     let words = format!("{warsow}: another server answered: game warsow");
     assert_eq!(error.unwrap_err().to_string(), words);

@@ -1,4 +1,4 @@
-//! Hosts with several addresses, and many queries at once.
+//! Hosts with several addresses, and names that are looked up.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};

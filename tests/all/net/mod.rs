@@ -42,10 +42,10 @@ pub async fn run(sockets: &[UdpSocket], machine: &mut (dyn Machine + Send)) -> s
 #[derive(Clone)]
 pub struct Toy {
     length: usize,
-    /// What it waits for after a reply. Without this, the answer is the length of the reply.
+    /// What it waits for after a reply. If `None`, the answer is the length of the reply.
     wait: Option<Wait>,
     has_come: bool,
-    /// `s` for each request, `r` for each reply.
+    /// `s` for each request, `r` for each reply, shared by all clones.
     log: Arc<Mutex<String>>,
 }
 

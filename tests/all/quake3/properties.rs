@@ -1,4 +1,4 @@
-//! Properties of any packet: written and read again, cut, flipped, made of noise.
+//! Values and lists of any content, written and read again.
 use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::quake3::{Answer, Response};

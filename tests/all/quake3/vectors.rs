@@ -1,4 +1,4 @@
-//! Recorded servers, third-party captures and recorded exchanges.
+//! Recorded exchanges.
 use queryport::lists::ListPart;
 use queryport::quake3::{Reply, Request, Response};
 use queryport::{Detail, Limits};

@@ -1,5 +1,4 @@
-//! Properties of any bytes: cut, flipped, reordered and doubled captures, noise, and records of any
-//! content.
+//! Copies with other content, and lists of any content.
 
 use bytes::Bytes;
 use proptest::prelude::*;
