@@ -51,3 +51,8 @@ fn name_and_score(team: &Team) -> String {
     let known = [name, score].into_iter().flatten();
     known.collect::<Vec<_>>().join(" ")
 }
+
+/// The numbers of the teams, which not every format carries.
+pub(crate) fn team_ids(status: &ServerStatus) -> Vec<Option<i32>> {
+    status.teams.iter().map(|team| team.id).collect()
+}

@@ -15,7 +15,7 @@ use queryport::{QueryOptions, Service};
 use crate::common::link::Conditions;
 use crate::common::pair::{CLIENT, play};
 use crate::common::{at, requester};
-use crate::facts::fields;
+use crate::facts::{fields, team_ids};
 
 pub(crate) fn status(players: usize) -> ServerStatus {
     let mut status = ServerStatus::default();
@@ -316,6 +316,7 @@ fn match_of(game: &str) -> ServerStatus {
 fn keeps_its_meaning(status: &ServerStatus) -> ServerStatus {
     let (_, read) = served(status);
     assert_eq!(fields(&read), fields(status));
+    assert_eq!(team_ids(&read), team_ids(status));
     let (_, again) = served(&read);
     assert_eq!(again, read, "nothing is said twice");
     again

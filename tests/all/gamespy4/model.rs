@@ -8,7 +8,7 @@ use queryport::gamespy4::ut3::Settings;
 use queryport::{Rules, ServerStatus, Service, Text, ToStatus};
 
 use crate::common::captures::cases;
-use crate::facts::fields;
+use crate::facts::{fields, team_ids};
 use crate::gamespy4::decode;
 use crate::gamespy4::serving::ask_with;
 
@@ -201,6 +201,7 @@ fn a_status_keeps_its_fields_from_server_to_server() {
 fn check_same(first: &ServerStatus, second: &ServerStatus, name: &str) {
     assert!(second.completeness.is_complete(), "{name}");
     assert_eq!(fields(second), fields(first), "{name}");
+    assert_eq!(team_ids(second), team_ids(first), "{name}");
     let players = |status: &ServerStatus| -> Vec<_> {
         let player =
             |player: &queryport::Player| (player.name.to_string().trim().to_owned(), player.bot);

@@ -8,6 +8,7 @@ use queryport::{Detail, Limits, Player, ServerStatus, Text, ToStatus};
 use queryport::{Protocol, Service};
 
 use crate::common::requester;
+use crate::facts::{fields, team_ids};
 
 fn answer(body: &[u8]) -> Answer {
     let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
@@ -329,32 +330,6 @@ fn serve(status: &ServerStatus, detail: Detail, service: &Service) -> ServerStat
         .to_status()
 }
 
-fn fields(status: &ServerStatus) -> impl PartialEq + std::fmt::Debug {
-    let teams: Vec<_> = status
-        .teams
-        .iter()
-        .map(|team| (team.id, plain(&team.name), team.score))
-        .collect();
-    let texts = [
-        &status.name,
-        &status.map,
-        &status.game,
-        &status.mod_name,
-        &status.game_type,
-        &status.version,
-    ]
-    .map(plain);
-    let flags = [status.password, status.anti_cheat];
-    (
-        texts,
-        flags,
-        counts(status),
-        status.protocol_version,
-        (status.time_limit, status.score_limit),
-        teams,
-    )
-}
-
 #[test]
 fn an_empty_value_hides_no_other_key() {
     let status = read(
@@ -412,6 +387,7 @@ fn a_parsed_status_is_served_with_the_same_meaning() {
         let status = answer.to_status();
         let again = serve(&status, answer.detail(), &Protocol::Quake3.into());
         assert_eq!(fields(&again), fields(&status), "{body}");
+        assert_eq!(team_ids(&again), team_ids(&status), "{body}");
         let players = |status: &ServerStatus| -> Vec<_> {
             let players = status.players.iter();
             players

@@ -1,6 +1,5 @@
 //! List servers for tests, written after real list servers and independent of this crate's client.
 
-#[cfg(feature = "tokio")]
 pub mod gamespy4;
 #[cfg(feature = "tokio")]
 pub mod tcp;
