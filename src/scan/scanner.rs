@@ -700,41 +700,31 @@ impl<C: Conversation> fmt::Debug for Scanner<C> {
 mod tests {
     use super::*;
 
-    /// 5 ms of a rate of datagrams, and 20 ms of a rate of bytes, but at least 64 and 1,500.
+    /// 5 ms of a rate of datagrams, and 20 ms of a rate of bytes, but at least 64 and 1,500. Then the
+    /// rate.
     #[test]
     #[allow(clippy::disallowed_methods, reason = "any time will do")]
-    fn the_bounds_of_the_caller_admit_a_burst_at_once() {
+    fn the_bounds_of_the_caller_admit_a_burst_at_once_and_then_their_rate() {
         let now = Instant::now();
-        let sent = |options: ScanOptions| {
+        let burst_and_gap = |options: ScanOptions| {
             let mut bounds = Bounds::new(&options);
-            let of_one_byte = (0..5000).take_while(|_| {
-                let is_free = bounds.blocked_until(now).is_none();
+            let mut sent = 0;
+            loop {
+                if let Some(next) = bounds.blocked_until(now) {
+                    return (sent, next - now);
+                }
                 bounds.sent(now, 1);
-                is_free
-            });
-            of_one_byte.count()
-        };
-        let datagrams = |rate| sent(ScanOptions::default().with_rate(Some(rate)));
-        assert_eq!([1, 12_800, 100_000].map(datagrams), [64, 64, 500]);
-        let bytes = |rate| sent(ScanOptions::default().with_bytes_per_second(Some(rate)));
-        assert_eq!([1000, 75_000, 100_000].map(bytes), [1500, 1500, 2000]);
-    }
-
-    #[test]
-    #[allow(clippy::disallowed_methods, reason = "any time will do")]
-    fn the_bounds_of_the_caller_admit_their_rate_after_a_burst() {
-        let now = Instant::now();
-        let next = |options: ScanOptions| {
-            let mut bounds = Bounds::new(&options);
-            while bounds.blocked_until(now).is_none() {
-                bounds.sent(now, 1);
+                sent += 1;
             }
-            bounds.blocked_until(now).map(|at| at - now)
         };
-        let datagrams = ScanOptions::default().with_rate(Some(100));
-        assert_eq!(next(datagrams), Some(std::time::Duration::from_millis(10)));
-        let bytes = ScanOptions::default().with_bytes_per_second(Some(1000));
-        assert_eq!(next(bytes), Some(std::time::Duration::from_millis(1)));
+        let datagrams = |rate| burst_and_gap(ScanOptions::default().with_rate(Some(rate)));
+        let bytes = |rate| burst_and_gap(ScanOptions::default().with_bytes_per_second(Some(rate)));
+        let bursts = [1, 12_800, 100_000].map(|rate| datagrams(rate).0);
+        assert_eq!(bursts, [64, 64, 500]);
+        let bursts = [1000, 75_000, 100_000].map(|rate| bytes(rate).0);
+        assert_eq!(bursts, [1500, 1500, 2000]);
+        let gaps = [datagrams(100).1, bytes(1000).1];
+        assert_eq!(gaps, [10, 1].map(std::time::Duration::from_millis));
     }
 
     #[test]

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use kit::link::Random;
 use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::lists::Scope;
-use queryport::model::{Charset, Colours, Style};
 use queryport::{Error, Outcome, Player, Protocol, QueryError, ServerStatus, Team, Text};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
-
 use tokio::net::UdpSocket;
+
+use crate::embedded::quake3::caret;
 
 use super::input::{Action, HELP, action};
 use super::port::Port;
@@ -31,13 +32,6 @@ fn target(number: u16) -> Target {
     (
         Protocol::Quake3.into(),
         format!("192.0.2.1:{}", 27960 + number),
-    )
-}
-
-fn caret(text: &str) -> Text {
-    Text::new(
-        text.as_bytes().to_vec(),
-        Style::new(Charset::default(), Colours::Caret),
     )
 }
 
@@ -592,21 +586,17 @@ fn a_refresh_queries_what_is_on_the_screen_once() {
     );
 }
 
-/// Keys by a linear congruential generator, on terminals of many sizes.
+/// Keys at random, on terminals of many sizes.
 #[test]
 fn any_keys_on_any_screen_leave_a_selection_on_the_screen() {
     let others = "\n\t\u{1b}\u{8}↓↑⇟⇞".chars();
     let keys: Vec<char> = (' '..='~').chain(others.cycle().take(40)).collect();
-    let mut state: u32 = 1;
-    let mut below = |end: usize| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as usize % end
-    };
+    let mut random = Random(1);
     for _ in 0..16 {
-        let (columns, rows) = (1 + below(130) as u16, 1 + below(25) as u16);
+        let (columns, rows) = (1 + random.below(130) as u16, 1 + random.below(25) as u16);
         let mut browser = some();
         for _ in 0..12 {
-            let key = keys[below(keys.len())];
+            let key = keys[random.below(keys.len() as u64) as usize];
             press(&mut browser, &key.to_string());
             let _ = drawn(&mut browser, columns, rows);
             assert!(browser.cursor < browser.shown.len().max(1), "{key:?}");

@@ -2,7 +2,7 @@
 
 mod gamespy1;
 mod gamespy4;
-mod quake3;
+pub(crate) mod quake3;
 mod ut2004;
 
 use std::io;

@@ -95,7 +95,7 @@ fn second_colour(text: &str) -> Text {
 }
 
 /// Text with the colour codes of Quake 3.
-fn caret(text: &str) -> Text {
+pub(crate) fn caret(text: &str) -> Text {
     Text::new(
         text.as_bytes().to_vec(),
         Style::new(Charset::default(), Colours::Caret),

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::{
-    Client, Completeness, Error, Outcome, Part, Player, Protocol, QueryError, ServerStatus, Text,
-    Timing,
+    Client, Completeness, Error, Outcome, Part, Player, Protocol, QueryError, ServerStatus, Timing,
 };
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::{LocalSet, spawn_local};
+
+use crate::embedded::quake3::caret;
 
 use super::Arguments;
 use super::check::{State, Thresholds, report};
@@ -58,12 +59,6 @@ fn silent() -> Error {
 
 type Results = Vec<Result<Outcome<ServerStatus>, Error>>;
 
-/// A text with the colour codes of Quake 3.
-fn caret(text: &str) -> Text {
-    let style = queryport::model::Style::new(Default::default(), queryport::model::Colours::Caret);
-    Text::new(text.as_bytes().to_vec(), style)
-}
-
 fn server(address: &str, results: Results) -> Server {
     server_at(watch::now(), address, results)
 }
@@ -93,11 +88,15 @@ fn shown(watched: &Watched, now: Instant) -> String {
     shown_as("", watched, now)
 }
 
-fn one(results: Results) -> Watched {
+fn watching(servers: Vec<Server>) -> Watched {
     Watched {
-        servers: vec![server("192.0.2.1", results)],
+        servers,
         ..Watched::default()
     }
+}
+
+fn one(results: Results) -> Watched {
+    watching(vec![server("192.0.2.1", results)])
 }
 
 /// The standard output of a program that reads this; none where it is not installed.
@@ -1036,13 +1035,6 @@ fn a_game_is_watched_through_its_list_servers() {
         assert!(!page(&silent).unwrap().contains("queryport_game_players{"));
         assert!(shown(&silent, watch::now()).contains(&failure));
     });
-}
-
-fn watching(servers: Vec<Server>) -> Watched {
-    Watched {
-        servers,
-        ..Watched::default()
-    }
 }
 
 /// WCAG 2.1 asks for 4.5. The first pair of the style sheet is the background.

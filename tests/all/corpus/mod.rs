@@ -34,19 +34,27 @@ fn replay_cut(target: &'static str, cuts: usize, body: fn(&[u8])) {
         .unwrap();
 }
 
-fn replay_here(target: &str, cuts: usize, body: fn(&[u8])) {
+/// The inputs of a target, in order of their names. There are at least this many.
+fn inputs(target: &str, least: usize) -> Vec<(String, Vec<u8>)> {
     let folder = kit::root().join("fuzz/corpus").join(target);
     let entries =
         std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut inputs: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    inputs.sort();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
     assert!(
-        inputs.len() >= 5,
+        paths.len() >= least,
         "{target} has a corpus of {}",
-        inputs.len()
+        paths.len()
     );
-    for (number, input) in inputs.iter().enumerate() {
-        let input = std::fs::read(input).unwrap();
+    let input = |path: std::path::PathBuf| {
+        let bytes = std::fs::read(&path).unwrap();
+        (path.display().to_string(), bytes)
+    };
+    paths.into_iter().map(input).collect()
+}
+
+fn replay_here(target: &str, cuts: usize, body: fn(&[u8])) {
+    for (number, (_, input)) in inputs(target, 5).into_iter().enumerate() {
         body(&input);
         for cut in kit::twist::some_cuts(&input, cuts) {
             body(cut);

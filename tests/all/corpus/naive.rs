@@ -3,9 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::transcript::Transcript;
-use crate::common::{captures, exchange, files, naive, twist};
 use kit::fuzz::differential;
+use kit::transcript::Transcript;
+use kit::{captures, exchange, files, naive, twist};
+
+use super::inputs;
 
 /// Recordings of servers of a protocol: a name, and the datagrams of a reply in order of arrival.
 /// They are the captures, the vectors and the transcripts; for Quake 3 the recorded exchanges as
@@ -50,10 +52,7 @@ fn recorded(protocol: &str) -> Vec<(String, Vec<Vec<u8>>)> {
 /// that datagram late and twice, and with it cut. At least `least` of the project's own replies are
 /// complete and compared field by field.
 fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
-    let mut found = Found {
-        check,
-        differences: Vec::new(),
-    };
+    let mut found = Found::new(check);
     let (mut compared, recorded) = (0, recorded(protocol));
     let all = recorded.len();
     for (name, mut packets) in recorded {
@@ -91,10 +90,7 @@ const CHANGES: usize = 120;
 /// last datagram, and in equal steps between. At least one in `part` is complete and compared field
 /// by field.
 fn changed(protocol: &str, part: usize, check: fn(&[Vec<u8>]) -> bool) {
-    let mut found = Found {
-        check,
-        differences: Vec::new(),
-    };
+    let mut found = Found::new(check);
     let (mut compared, mut all) = (0, 0);
     for case in captures::own_cases(protocol) {
         let packets: Vec<_> = case.packets.iter().map(|packet| packet.to_vec()).collect();
@@ -171,6 +167,13 @@ struct Found {
 }
 
 impl Found {
+    fn new(check: fn(&[Vec<u8>]) -> bool) -> Self {
+        Self {
+            check,
+            differences: Vec::new(),
+        }
+    }
+
     fn check(&mut self, what: &str, datagrams: &[Vec<u8>]) -> bool {
         let check = self.check;
         std::panic::catch_unwind(|| check(datagrams)).unwrap_or_else(|_| {
@@ -186,27 +189,18 @@ impl Found {
 
 /// The corpus of a target whose inputs are exchanges of a client with a server.
 fn exchanges(target: &str, check: fn(&[u8])) {
-    let folder = kit::root().join("fuzz/corpus").join(target);
-    let inputs = std::fs::read_dir(folder).unwrap();
-    let replayed = inputs.map(|input| check(&std::fs::read(input.unwrap().path()).unwrap()));
-    assert!(replayed.count() >= 20, "{target}");
+    for (_, input) in inputs(target, 20) {
+        check(&input);
+    }
 }
 
 /// The corpora of targets whose inputs are one datagram each.
 fn corpora(targets: &[&str], check: fn(&[Vec<u8>]) -> bool) {
-    let mut found = Found {
-        check,
-        differences: Vec::new(),
-    };
+    let mut found = Found::new(check);
     let mut read = 0;
     for target in targets {
-        let folder = kit::root().join("fuzz/corpus").join(target);
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            found.check(
-                &path.display().to_string(),
-                &[std::fs::read(&path).unwrap()],
-            );
+        for (name, input) in inputs(target, 1) {
+            found.check(&name, &[input]);
             read += 1;
         }
     }
